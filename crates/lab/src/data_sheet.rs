@@ -75,6 +75,9 @@ pub struct FromSheet {
 const LARGE_SECTORS_FROM: u64 = 2_000_000_000_000;
 /// From here on they choose among queued commands, in bytes.
 const QUEUES_FROM: u64 = 200_000_000_000;
+/// From here on they are taken to pick what leaves a full write cache by where the head is, in bytes: the smallest disk of
+/// the catalogue that is.
+pub(crate) const PICKS_FROM_BYTES: u64 = 8_000_000_000_000;
 /// How many times as fast the outermost zone is as the innermost (Deskstar 7K500, manual).
 const OUTER_OVER_INNER: f64 = 2.09;
 /// About as many cylinders as large disks have: 448,000 to 590,000 in the catalogue.
@@ -338,6 +341,9 @@ fn electronics(sheet: &DataSheet, draft: &mut Draft) {
         draft.add("queue_discipline", "\"sptf\"", ESTIMATE, "disks of this size reorder");
         draft.add("queue_depth", sheet.queue_depth.unwrap_or(typical), kind, note);
         draft.add("queue_ageing_us_per_ms", 50, ESTIMATE, "of such disks");
+    }
+    if sheet.capacity_bytes >= PICKS_FROM_BYTES {
+        draft.add("destage_choices", 256, ESTIMATE, "of such disks");
     }
     let from = if sheet.attachment.is_some() { SHEET } else { ESTIMATE };
     draft.add("interface_mb_per_s", rate, from, word);

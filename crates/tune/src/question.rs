@@ -1,7 +1,7 @@
 //! What is asked: these drives, this work, these wishes; and the experiment that answers it.
 
 use crate::drives::Drives;
-use crate::work::Work;
+use crate::work::{Work, names_its_cache};
 use block::SECTOR_BYTES;
 use block::layout::Level;
 use lab::experiment::Experiment;
@@ -332,10 +332,11 @@ impl Question {
         run.insert("repeats".into(), 1.into());
         tables.insert("run".into(), run.into());
         let mut drive = entry(&mut tables, "drive");
-        if !self.drives.drive.takes("write_cache") {
-            drive.remove("write_cache");
-        } else if self.safe {
+        let disk = &self.drives.drive;
+        if disk.takes("write_cache") && self.safe {
             drive.insert("write_cache".into(), false.into());
+        } else if !disk.takes("write_cache") || names_its_cache(disk) {
+            drive.remove("write_cache");
         }
         if !drive.is_empty() {
             tables.insert("drive".into(), drive.into());
@@ -427,6 +428,16 @@ pub(crate) mod tests {
         assert!(part("4x gp3:500GiB").contains("write its size as `ebs-gp3[size=500GiB]`"));
         assert!(part("4x wd740gd:8GiB").contains("`volume.drives = \"…xwd740gd:8GiB\"`"));
         assert!(part("4x frob:8GiB").contains("no drive is called `frob:8GiB`"));
+    }
+
+    #[test]
+    fn a_write_cache_that_is_named_is_not_turned_off() {
+        let cache = |drives: &str| {
+            let experiment = question(drives, "vm", 1).experiment().unwrap();
+            experiment.value("drive.write_cache").map(|value| value.to_string())
+        };
+        assert_eq!(cache("4x st18000nm000j").as_deref(), Some("false"));
+        assert_eq!(cache("4x st18000nm000j[write_cache=true]"), None);
     }
 
     #[test]

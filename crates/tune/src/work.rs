@@ -85,6 +85,11 @@ pub(crate) fn block_bytes(work: &toml::Table) -> Option<u64> {
     parse_sectors(&block).ok().map(|sectors| sectors * SECTOR_BYTES)
 }
 
+/// Whether who asks has said of the drive how its write cache is: `[write_cache=true]` after its name.
+pub(crate) fn names_its_cache(drive: &Drive) -> bool {
+    drive.name.split_once('[').is_some_and(|(_, own)| own.contains("write_cache"))
+}
+
 /// Whether this workload writes.
 fn writes(work: &toml::Table) -> bool {
     let op = work.get("op").and_then(toml::Value::as_str);
@@ -282,11 +287,10 @@ impl Work {
 
     /// A fio job says nothing of the drives' write caches. Where all that it writes is small and at random, and the drives
     /// are disks whose caches nobody has named (`[write_cache=true]`), they are asked for off, as
-    /// by the works with names: a full cache is no faster, and a trial of eight disks of 18 TB fills it with more than a
-    /// million requests.
+    /// by the works with names: a trial of eight disks of 18 TB fills them with more than a million requests. Beside reads full
+    /// caches are no faster.
     fn turn_caches_off(&mut self, drive: &Drive) {
-        let own = drive.name.split_once('[').map_or("", |(_, own)| own);
-        if !drive.is_rotational() || own.contains("write_cache") {
+        if !drive.is_rotational() || names_its_cache(drive) {
             return;
         }
         let works = self.tables.get("workload").and_then(toml::Value::as_table);
@@ -298,8 +302,8 @@ impl Work {
         let off = toml::Table::from_iter([("write_cache".to_string(), false.into())]);
         self.tables.insert("drive".into(), off.into());
         self.warnings.push(format!(
-            "{}: small random writes, so disks run with their write caches off; full caches are no faster. To keep them on, write \
-             [write_cache=true] after the drive's name",
+            "{}: small random writes, so disks run with their write caches off, which takes more than a million requests less. Full caches \
+             may make writes alone up to three times as fast: to keep them on, write [write_cache=true] after the drive's name",
             self.origin
         ));
     }

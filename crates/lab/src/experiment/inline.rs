@@ -21,7 +21,7 @@ pub(super) fn schema() -> Json {
                 "count": { "type": "integer", "minimum": 1, "maximum": 4096 },
                 "part": { "type": "string", "description": "How much of each is used, as in `10GiB`" },
             },
-            "additionalProperties": { "type": ["string", "number"] },
+            "additionalProperties": { "type": ["string", "number", "boolean"] },
         },
     })
 }
@@ -49,7 +49,7 @@ fn group(table: &Table) -> Result<String> {
     let model = table.need("model", "\"gp3\"")?;
     let name = model.text()?;
     if name.contains(['+', '[', ']', '=']) {
-        return Err(model.wrong("write a drive's name, and what is provisioned as keys beside it"));
+        return Err(model.wrong("write a drive's name, and its figures as keys beside it"));
     }
     let count = table.find("count").map_or(Ok(1), |count| count.count(&(1..=4096)))?;
     let mut group = format!("{count}x{name}");
@@ -57,9 +57,10 @@ fn group(table: &Table) -> Result<String> {
     for (key, item) in
         table.items().into_iter().filter(|(key, _)| !["model", "count", "part"].contains(key))
     {
-        let value = match item.text() {
-            Ok(text) => text.to_string(),
-            Err(_) => item.number(&(0.0..=1e15))?.to_string(),
+        let value = match (item.text(), item.value().as_bool()) {
+            (Ok(text), _) => text.to_string(),
+            (_, Some(switch)) => switch.to_string(),
+            _ => item.number(&(0.0..=1e15))?.to_string(),
         };
         provisioned.push(format!("{key}={value}"));
     }
@@ -98,6 +99,8 @@ mod tests {
             members("[{ model = '990 pro 2tb', part = '10GiB' }, { model = 'P10' }]").unwrap();
         assert_eq!(mixed, ["iocost-samsung-ssd-990-pro-2tb 10", "azure-p10 128"]);
         assert_eq!(members("'2xgp3[size=100GiB,iops=4000]'").unwrap().len(), 2);
+        let set = members("[{ model = 'wd740gd', write_cache = false, queue_depth = 4 }]").unwrap();
+        assert_eq!(set, ["wd740gd[write_cache=false,queue_depth=4] 69"]);
     }
 
     #[test]

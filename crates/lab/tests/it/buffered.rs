@@ -11,10 +11,9 @@ const CELLS: &str = include_str!("../data/md/buffered.csv");
 
 /// By how much a rate of ours may be off over up to 16 members (docs/md.md), and in the cells that are off by more.
 const ERROR_MAX: [f64; 2] = [0.08, 0.12];
-const OFF: [&str; 3] =
-    ["md-raid6,8,false,512,256,", "md-raid6,12,false,512,256,", "md-raid5,8,false,512,256,"];
+const OFF: [&str; 2] = ["md-raid6,8,false,512,256,", "md-raid6,12,false,512,256,"];
 /// The same over more members.
-const WIDE_ERROR_MAX: [f64; 2] = [0.125; 2];
+const WIDE_ERROR_MAX: [f64; 2] = [0.105; 2];
 
 /// The long ones, which fill the drives' caches, where everything is required.
 #[test]
@@ -138,8 +137,8 @@ fn hold(measured: &[(&str, f64)], most: [f64; 2], off: &[&str]) {
             no_more.push(line);
         }
     }
-    assert!(beyond.is_empty(), "{beyond:#?}");
-    assert!(no_more.is_empty(), "these are off no more: {no_more:#?}");
+    let is_right = beyond.is_empty() && no_more.is_empty();
+    assert!(is_right, "{beyond:#?} are off; these no more: {no_more:#?}");
 }
 
 /// Every how many cells are run: all, or fewer where not everything is required.
@@ -150,9 +149,9 @@ fn step(required: usize, quick: usize) -> usize {
 const IN_ORDER: &str = include_str!("../data/md/in_order.csv");
 
 /// By how much a rate of direct writes in order may be off, and where the kernel's depends on where the spindles stand: with
-/// four other seeds it makes 156 to 164 MB/s of RAID 5, not 254, and 467 to 476 of RAID 6, not 520 (ours 156 to 162, 469 to 473).
-const IN_ORDER_ERROR_MAX: [f64; 2] = [0.05, 0.40];
-const IN_ORDER_OFF: [&str; 2] = ["md-raid5,4,true,128,16,", "md-raid6,8,false,512,32,"];
+/// four other seeds it makes 467 to 476 MB/s of RAID 6, not 520 (ours 469 to 473).
+const IN_ORDER_ERROR_MAX: [f64; 2] = [0.05, 0.10];
+const IN_ORDER_OFF: [&str; 1] = ["md-raid6,8,false,512,32,"];
 
 /// md's thread runs as soon as it is woken, before the program sends its next request, and while one request waits for rows
 /// the program sends nothing: all at once, RAID 6 of eight was up to 1.5 times too fast.
@@ -177,9 +176,9 @@ fn direct_writes_in_order_to_parity_are_the_kernels() {
 const SMALL: &str = include_str!("../data/md/small.csv");
 
 /// By how much these may be off: nearly all, and the two cells of RAID 6 of disks that docs/md.md names.
-const SMALL_ERROR_MAX: [f64; 2] = [0.05, 0.28];
+const SMALL_ERROR_MAX: [f64; 2] = [0.05, 0.16];
 const SMALL_OFF: [&str; 2] =
-    ["st18000nm000j,md-raid6,64,16,64,", "st18000nm000j,md-raid6,64,256,64,"];
+    ["st18000nm000j,md-raid6,64,16,64,", "st18000nm000j,md-raid6,64,64,16,"];
 
 /// Where all that was sent at one instant came to md's rows together, 54 of the 96 were more than 10 % off the kernel's of then,
 /// and the kernel's up to 23 times as fast as with its threads first.
@@ -201,8 +200,8 @@ const NESTED_ERROR_MAX: [f64; 2] = [0.1, 0.4];
 const NESTED_OFF: [&str; 6] = [
     "st18000nm000j,12,md-raid50-2,512,1024,4,",
     "st18000nm000j,12,md-raid60-2,512,1024,4,",
-    "st18000nm000j,12,md-raid60-2,64,1024,16,",
-    "st18000nm000j,12,md-raid50-2,512,1024,16,",
+    "st18000nm000j,12,md-raid50-3,64,128,16,",
+    "st18000nm000j,12,md-raid50-3,64,1024,16,",
     "st18000nm000j,12,md-raid60-3,64,1024,16,",
     "st18000nm000j,12,md-raid60-2,64,128,16,",
 ];

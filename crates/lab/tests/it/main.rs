@@ -17,6 +17,7 @@ mod cloud;
 mod data_sheet;
 mod flash;
 mod formats;
+mod large_disks;
 mod laws;
 mod probing;
 mod processor;

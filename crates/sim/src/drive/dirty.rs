@@ -1,6 +1,7 @@
 //! The write buffer of a drive: writes that wait for the medium.
 
 use super::cache::Outline;
+use super::starts::Starts;
 use crate::Tag;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,6 +19,8 @@ pub(crate) struct Dirty {
     runs: usize,
     /// The current position of the elevator. It changes only by what is taken: a few extents are kept in its order.
     position: u64,
+    /// Where runs start, for a drive that chooses among them; none where it takes them in ascending order.
+    starts: Option<Starts>,
 }
 
 /// One write in the buffer, and the names of the writes that it replaced.
@@ -72,8 +75,9 @@ impl Extent {
 }
 
 impl Dirty {
-    /// None, none of which will be longer than `longest` sectors.
-    pub(crate) fn new(longest: u64) -> Self {
+    /// None, none of which will be longer than `longest` sectors, for a drive that chooses among `choices` runs; 0 for one
+    /// that takes them in ascending order.
+    pub(crate) fn new(longest: u64, choices: usize) -> Self {
         Dirty {
             extents: Extents::default(),
             sectors: 0,
@@ -81,6 +85,7 @@ impl Dirty {
             outlined: 0,
             runs: 0,
             position: 0,
+            starts: (choices > 0).then(|| Starts::new(choices)),
         }
     }
 
@@ -154,12 +159,45 @@ impl Dirty {
                 self.runs = self.runs + 1 - neighbours;
                 self.sectors += u64::from(sectors);
                 self.outline_with(sector, sector + u64::from(sectors));
+                self.join_runs(sector, sector + u64::from(sectors));
             }
             Err(extent) => {
                 assert_eq!(extent.sectors, sectors, "an overlapping write was let in");
                 extent.tags.extend([tag]);
             }
         }
+    }
+
+    /// What was added at `start..end` begins a run, or joins those that it touches.
+    #[inline]
+    fn join_runs(&mut self, start: u64, end: u64) {
+        let goes_on = self.ends_at(start);
+        let Some(starts) = &mut self.starts else { return };
+        match (goes_on, self.extents.get(self.position, end).is_some()) {
+            (true, true) => starts.remove(end),
+            (true, false) => {}
+            (false, true) => starts.move_to(end, start),
+            (false, false) => starts.add(start),
+        }
+    }
+
+    /// `start..end` was taken out: what goes on there begins its run now.
+    #[inline]
+    fn split_runs(&mut self, start: u64, end: u64) {
+        let goes_on = self.ends_at(start);
+        let Some(starts) = &mut self.starts else { return };
+        match (goes_on, self.extents.get(self.position, end).is_some()) {
+            (true, true) => starts.add(end),
+            (true, false) => {}
+            (false, true) => starts.move_to(start, end),
+            (false, false) => starts.remove(start),
+        }
+    }
+
+    /// Whether an extent ends at `sector`; asked only where runs are chosen among.
+    #[inline]
+    fn ends_at(&self, sector: u64) -> bool {
+        self.starts.is_some() && self.before(sector).is_some_and(|it| it.end() == sector)
     }
 
     /// Adds `start..end` to the outline. Of what is here no more, there is never much in it.
@@ -179,11 +217,23 @@ impl Dirty {
         self.outlined = 0;
     }
 
-    /// Takes out the next extent to write: the elevator goes up, and starts again from the bottom. If
-    /// the extent ends within a group of `physical` sectors that are written together, the sectors that
-    /// fill the group come with it. The rest of their extent stays, with its names.
+    /// Takes out the next extent in ascending order: the elevator goes up, and starts again from the bottom.
     pub(crate) fn take_next(&mut self, physical: u64) -> Option<Extent> {
         let next = self.extents.take_next(self.position);
+        let extent = self.take_filled(next, physical)?;
+        self.position = extent.end();
+        Some(extent)
+    }
+
+    /// Takes out the extent that starts at `sector`.
+    pub(crate) fn take_at(&mut self, sector: u64, physical: u64) -> Option<Extent> {
+        let next = self.extents.take(self.position, sector);
+        self.take_filled(next, physical)
+    }
+
+    /// If an extent that was taken ends within a group of `physical` sectors that are written together, the sectors that
+    /// fill the group come with it. The rest of their extent stays, with its names.
+    fn take_filled(&mut self, next: Option<(Extent, usize)>, physical: u64) -> Option<Extent> {
         let mut extent = self.without(next)?;
         while physical > 1 && !extent.end().is_multiple_of(physical) {
             let next = self.extents.take(self.position, extent.end());
@@ -199,8 +249,18 @@ impl Dirty {
                 self.put_back(next);
             }
         }
-        self.position = extent.end();
+        self.split_runs(extent.sector, extent.end());
         Some(extent)
+    }
+
+    /// Whether a write in the buffer starts at `sector`.
+    pub(crate) fn starts_at(&self, sector: u64) -> bool {
+        self.extents.get(self.position, sector).is_some()
+    }
+
+    /// Where the runs start that a drive chooses among; nothing where it takes them in ascending order.
+    pub(crate) fn starts(&self) -> Option<&Starts> {
+        self.starts.as_ref()
     }
 
     /// Puts back an extent that was taken.
@@ -229,6 +289,9 @@ impl Dirty {
     pub(crate) fn clear(&mut self) {
         self.extents = Extents::default();
         (self.sectors, self.runs) = (0, 0);
+        if let Some(starts) = &mut self.starts {
+            starts.clear();
+        }
         self.outline_again();
     }
 }
@@ -460,7 +523,7 @@ mod tests {
 
     #[test]
     fn the_elevator_goes_up_and_starts_again() {
-        let mut dirty = Dirty { position: 20, ..Dirty::new(8) };
+        let mut dirty = Dirty { position: 20, ..Dirty::new(8, 0) };
         for (tag, sector) in [50, 10, 30].into_iter().enumerate() {
             dirty.insert(sector, 4, tag as Tag);
         }
@@ -471,7 +534,7 @@ mod tests {
 
     #[test]
     fn writes_side_by_side_are_one_run() {
-        let mut dirty = Dirty { position: 4, ..Dirty::new(8) };
+        let mut dirty = Dirty { position: 4, ..Dirty::new(8, 0) };
         for (tag, sector) in [0, 100, 4, 8, 50].into_iter().enumerate() {
             dirty.insert(sector, 4, tag as Tag);
         }
@@ -483,7 +546,7 @@ mod tests {
 
     #[test]
     fn a_sector_on_the_medium_is_filled_from_what_goes_on_there() {
-        let mut dirty = Dirty::new(8);
+        let mut dirty = Dirty::new(8, 0);
         for (tag, (sector, sectors)) in [(4, 8), (12, 2), (14, 8), (30, 2)].into_iter().enumerate()
         {
             dirty.insert(sector, sectors, tag as Tag);
@@ -498,9 +561,46 @@ mod tests {
         assert_eq!(taken, expected);
     }
 
+    /// Whatever is added and taken, in few extents and in many: where runs start is known of each.
+    #[test]
+    fn every_run_is_chosen_among_sooner_or_later() {
+        for (places, most_held) in [(60, 30), (4000, 400)] {
+            let mut dirty = Dirty::new(8, 3);
+            let mut state = 7_u64;
+            let mut below = |below: usize| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 33) as usize % below
+            };
+            let mut taken = 0;
+            for tag in 0..20_000 {
+                let (sector, sectors) = (4 * below(places) as u64, 4 + 4 * below(2) as u32);
+                if !dirty.overlaps(sector, sector + u64::from(sectors)) {
+                    dirty.insert(sector, sectors, tag);
+                }
+                let held: Vec<(u64, u64)> =
+                    dirty.extents().map(|it| (it.sector, it.end())).collect();
+                let is_first = |at: &usize| *at == 0 || held[at - 1].1 < held[*at].0;
+                let firsts: Vec<u64> =
+                    (0..held.len()).filter(is_first).map(|at| held[at].0).collect();
+                assert_eq!(dirty.starts().unwrap().all(), firsts);
+                assert_eq!(dirty.runs(), firsts.len());
+                if held.len() > below(most_held) {
+                    // Now and then what goes on where the head is, which may be no start.
+                    let among: Vec<u64> = dirty.starts().unwrap().above(0).collect();
+                    assert!((1..=3).contains(&among.len()), "{among:?}");
+                    let any = held[below(held.len())].0;
+                    let next = if below(4) == 0 { any } else { among[below(among.len())] };
+                    dirty.take_at(next, [1, 16][below(2)]).expect("it is there");
+                    taken += 1;
+                }
+            }
+            assert!(taken > 3000, "{taken}");
+        }
+    }
+
     #[test]
     fn what_is_written_again_is_written_once() {
-        let mut dirty = Dirty::new(8);
+        let mut dirty = Dirty::new(8, 0);
         dirty.insert(8, 8, 1);
         assert!(dirty.holds_exactly(8, 8) && !dirty.holds_exactly(8, 4));
         dirty.insert(8, 8, 2);

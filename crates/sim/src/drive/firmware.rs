@@ -22,6 +22,9 @@ pub struct Firmware {
     /// The number of separate writes in the buffer. A write that continues another shares its segment.
     /// 0 is as many as there is room for.
     pub write_segments: usize,
+    /// Among how many of the oldest runs of buffered writes it picks the one soonest reached, after what goes on where the
+    /// head has just written. A run may wait for long. 0 takes all in ascending order, again and again from the bottom.
+    pub destage_choices: usize,
     /// Sectors in one physical sector of the medium, which are only written together. 0 is the same as
     /// 1.
     pub physical_sectors: u32,

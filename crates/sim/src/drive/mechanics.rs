@@ -191,16 +191,24 @@ impl Mechanics {
         self.sector
     }
 
-    /// How many cylinders `aim` is further in than the arm.
+    /// Merges what is at the arm's sector and above, upwards, with what is below, downwards: the nearest cylinder first, of
+    /// equals what is above.
     #[inline]
-    pub fn cylinders_up(&self, aim: Aim) -> u32 {
-        aim.cylinder.saturating_sub(self.cylinder)
-    }
-
-    /// How many cylinders `aim` is further out than the arm.
-    #[inline]
-    pub fn cylinders_down(&self, aim: Aim) -> u32 {
-        self.cylinder.saturating_sub(aim.cylinder)
+    pub fn outwards<T>(
+        &self,
+        above: impl Iterator<Item = (Aim, T)>,
+        below: impl Iterator<Item = (Aim, T)>,
+    ) -> impl Iterator<Item = (u32, Aim, T)> {
+        let here = self.cylinder;
+        let mut above =
+            above.map(move |(aim, it)| (aim.cylinder.saturating_sub(here), aim, it)).peekable();
+        let mut below =
+            below.map(move |(aim, it)| (here.saturating_sub(aim.cylinder), aim, it)).peekable();
+        std::iter::from_fn(move || match (above.peek(), below.peek()) {
+            (Some((up, ..)), Some((down, ..))) if down < up => below.next(),
+            (None, _) => below.next(),
+            _ => above.next(),
+        })
     }
 
     /// What [`Mechanics::positioning_ns`] is at least for what is `distance` cylinders away or more.

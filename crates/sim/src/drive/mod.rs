@@ -15,6 +15,7 @@
 //! costs no lost revolution if it is in the buffer by the time the head gets there.
 
 mod cache;
+mod destage;
 mod dirty;
 mod firmware;
 mod geometry;
@@ -28,6 +29,7 @@ mod reading;
 mod seek;
 mod service;
 mod spec;
+mod starts;
 mod writing;
 
 pub use firmware::{Firmware, Keeps, OnWrite, Overheads, ReadAheadPolicy, Sending, Taking};
@@ -45,7 +47,8 @@ use crate::spent::Ledger;
 use crate::{Disturbance, Event, Fault, Nanos, Tag, TargetCounters};
 use block::Request;
 use cache::Segments;
-use dirty::{Dirty, Extent};
+use destage::Destage;
+use dirty::Dirty;
 use firmware::Before;
 pub(crate) use parts::PARTS;
 use queue::Queue;
@@ -124,13 +127,6 @@ enum Phase {
     Drain,
     /// Only this time.
     Finish { at: Nanos },
-}
-
-/// A write in flight from the buffer to the medium.
-#[derive(Clone, Debug)]
-struct Destage {
-    extent: Extent,
-    end: Nanos,
 }
 
 impl Drive {

@@ -74,7 +74,7 @@ impl DriveModel {
             mechanics: self.mechanics.clone().at_phase(phase_ns),
             arm_free_at: 0,
             ahead: None,
-            dirty: Dirty::new(self.controller.write_buffer_sectors),
+            dirty: Dirty::new(controller.write_buffer_sectors, controller.firmware.destage_choices),
             destage: None,
             written_to: (0, 0),
             before: None,

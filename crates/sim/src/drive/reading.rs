@@ -1,9 +1,10 @@
 //! How a read is answered, from the buffer or the medium, and the read-ahead after it.
 
+use super::destage::Destage;
 use super::firmware::{Before, Keeps, OnWrite, ReadAheadPolicy, Sending};
 use super::mechanics::{Start, Transfer};
 use super::read_ahead::Arrival;
-use super::{Bus, Destage, Drive, Phase, ReadAhead};
+use super::{Bus, Drive, Phase, ReadAhead};
 use crate::{Fault, Nanos, Part};
 use block::Request;
 

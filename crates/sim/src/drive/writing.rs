@@ -1,8 +1,9 @@
-//! How a write is accepted, into the buffer or straight to the medium, and how the buffer empties.
+//! How a write is accepted, into the buffer or straight to the medium.
 
+use super::destage::Destage;
 use super::firmware::{Before, Taking};
 use super::mechanics::{Start, Transfer};
-use super::{Bus, Destage, Drive, Ledger, Phase};
+use super::{Bus, Drive, Phase};
 use crate::{Event, Nanos, Part, Tag};
 use block::{Op, Request};
 
@@ -199,55 +200,5 @@ impl Drive {
         let alone =
             leaving.is_some_and(|extent| !self.dirty.overlaps(extent.end(), extent.end() + 1));
         self.dirty.runs() + usize::from(alone) < segments
-    }
-
-    /// Starts to write the next extent from the buffer, if there is one and nothing else moves the arm.
-    /// An extent that continues the last one, which has just ended, costs no lost revolution.
-    #[inline]
-    pub(super) fn destage_next(&mut self, now: Nanos) {
-        if !self.dirty.is_empty() && self.destage.is_none() && self.arm_free_at <= now {
-            self.begin_destage(now);
-        }
-    }
-
-    #[inline(never)]
-    fn begin_destage(&mut self, now: Nanos) {
-        let Some(extent) = self.dirty.take_next(self.physical_sectors()) else { return };
-        self.stop_ahead(now);
-        let goes_on = self.written_to == (extent.sector, now);
-        let transfer = Transfer {
-            sector: extent.sector,
-            sectors: extent.sectors,
-            write: true,
-            start: if goes_on { Start::On } else { Start::Command },
-            data_at: now,
-        };
-        let mut ledger = Ledger::start(now);
-        self.write_medium(transfer, &mut ledger);
-        let end = ledger.charged_to();
-        self.arm_free_at = end;
-        self.destage = Some(Destage { extent, end });
-    }
-
-    /// An extent is on the medium.
-    #[inline(never)]
-    pub(super) fn end_destage(&mut self, bus: &mut Bus, out: &mut Vec<Event>) {
-        let Some(Destage { extent, end }) = self.destage.take() else { return };
-        self.written_to = (extent.end(), end);
-        self.damage.repair(extent.sector, extent.end());
-        for tag in extent.tags.iter() {
-            out.push(Event::Durable { tag, at: end });
-        }
-        self.destage_next(end);
-        let request = self.current.request;
-        let phase = match self.phase {
-            Phase::Room => self.after_room(end.max(self.ledger.charged_to()), &request),
-            Phase::Drain => self.is_clean().then_some(Phase::Finish { at: end }),
-            _ => None,
-        };
-        if let Some(phase) = phase {
-            self.ledger.charge(Part::CACHE, end);
-            self.ask_bus(phase, &request, bus);
-        }
     }
 }

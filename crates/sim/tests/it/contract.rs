@@ -268,13 +268,14 @@ fn drives_of_every_firmware() {
     for read_ahead in read_ahead {
         for keeps in [Keeps::Everything, Keeps::Ahead] {
             for on_write in [OnWrite::DropSegment, OnWrite::KeepBehind, OnWrite::TakeNewest] {
-                for written_segments in [0, 2] {
+                for (written_segments, destage_choices) in [(0, 0), (2, 0), (0, 3), (2, 3)] {
                     let whole = written_segments > 0;
                     let firmware = Firmware {
                         read_ahead,
                         keeps,
                         on_write,
                         written_segments,
+                        destage_choices,
                         sending: if whole { Sending::Whole } else { Sending::Streamed },
                         taking: if whole { Taking::Whole } else { Taking::Streamed },
                         overheads: Overheads {

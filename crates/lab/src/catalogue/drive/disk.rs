@@ -155,6 +155,8 @@ figures! {
         /// size of the write cache
         write_buffer_sectors: Option<u64> = figure("write_buffer_sectors", "sectors", count(0, 1 << 30))
             .or("one segment"),
+        /// of how many of the oldest runs of buffered writes the drive picks the one soonest reached; 0: ascending order
+        destage_choices: usize = figure("destage_choices", "", count(0, 100_000)).default("0"),
         /// separate writes in the buffer; a write that continues another shares its segment
         write_segments: Option<usize> = figure("write_segments", "", count(1, 100_000))
             .or("limited by space only"),

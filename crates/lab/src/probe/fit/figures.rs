@@ -1,6 +1,7 @@
 //! Each figure, from what was found.
 
 use super::{From, Sheet};
+use crate::data_sheet::PICKS_FROM_BYTES;
 use crate::probe::result::{Found, Policy, Probed, ZoneFound};
 use block::SECTOR_BYTES;
 use std::fmt::Write as _;
@@ -260,6 +261,9 @@ fn writes(probed: &Probed, sheet: &mut Sheet) {
         sheet.add("queue_discipline", "\"sptf\"", guess, "drives of this size reorder");
         sheet.add("queue_depth", 32, guess, "NCQ");
         sheet.add("queue_ageing_us_per_ms", 50, guess, "of such drives in general");
+    }
+    if probed.sectors * SECTOR_BYTES >= PICKS_FROM_BYTES {
+        sheet.add("destage_choices", 256, guess, "of such drives in general");
     }
     sheet.missing.push("writes, and the order of queued commands".into());
 }

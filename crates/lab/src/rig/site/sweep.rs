@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long what a busy mount is busy with may take to end.
+/// How long what a busy mount is busy with may take to end, and a killed program.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Takes down the sites in `parent` whose run is dead.
@@ -104,8 +104,8 @@ fn remove_images(site: &Path) {
     }
 }
 
-/// Ends the programs whose files or working directory are in the site, and waits until they are gone: a killed program
-/// first finishes what it has asked of the kernel. Nobody but a run's own commands has any business there.
+/// Ends the programs whose files or working directory are in the site, and waits up to [`BUSY`] until they are gone: a killed
+/// program first finishes what it has asked of the kernel. Nobody but a run's own commands has any business there.
 fn end_programs(site: &Path) {
     let start = Instant::now();
     loop {
@@ -204,10 +204,12 @@ mod tests {
             .spawn()
             .unwrap();
         sleep(Duration::from_millis(500));
-        assert_eq!(programs_in(parent.path()), [program.id()]);
+        let running = programs_in(parent.path());
         end_programs(parent.path());
         let left = programs_in(parent.path());
+        program.kill().unwrap();
         program.wait().unwrap();
+        assert_eq!(running, [program.id()]);
         assert!(left.is_empty(), "{left:?}");
     }
 

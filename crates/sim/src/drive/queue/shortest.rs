@@ -52,18 +52,10 @@ impl Drive {
             }
         };
         let split = self.mechanics.sector();
-        let mut above = held.above(split).peekable();
-        let mut below = held.below(split).peekable();
+        let aimed = |(_, rank, place): (u64, Rank, Place)| (place.aim, (rank, place));
+        let (above, below) = (held.above(split).map(aimed), held.below(split).map(aimed));
         let mut old = held.by_age().take(if costs.ageing_us_per_ms == 0 { 0 } else { usize::MAX });
-        loop {
-            let up = above.peek().map(|(_, _, place)| self.mechanics.cylinders_up(place.aim));
-            let down = below.peek().map(|(_, _, place)| self.mechanics.cylinders_down(place.aim));
-            let (goes_up, distance) = match (up, down) {
-                (Some(up), Some(down)) => (up <= down, up.min(down)),
-                (Some(up), None) => (true, up),
-                (None, Some(down)) => (false, down),
-                (None, None) => break,
-            };
+        for (distance, _, (rank, place)) in self.mechanics.outwards(above, below) {
             let oldest = old.next();
             let aged_ns = oldest.map_or(0, |(_, waiting)| costs.aged_ns(waiting.arrived));
             if let Some((least, _)) = least
@@ -71,10 +63,7 @@ impl Drive {
             {
                 break;
             }
-            let nearest = if goes_up { above.next() } else { below.next() };
-            if let Some((_, rank, place)) = nearest {
-                consider(&mut least, rank, &place);
-            }
+            consider(&mut least, rank, &place);
             if let Some((rank, waiting)) = oldest {
                 consider(&mut least, rank, &Place::from(waiting));
             }

@@ -112,6 +112,7 @@ fn drive(random: &mut Random) -> Drive {
                 discipline: random.one_of(&[sptf, sptf, sptf, Discipline::CLook, Discipline::Fcfs]),
                 queue_depth: random.one_of(&[1, 2, 40, 65, 200, 400]),
                 write_segments: random.one_of(&[0, 0, 1, 4]),
+                destage_choices: random.one_of(&[0, 1, 3, 40]),
                 ..Firmware::default()
             },
         },
@@ -134,11 +135,12 @@ fn request(random: &mut Random, span: u64) -> Request {
     Request { op, ..Request::read(sector, sectors) }
 }
 
-/// [`Drive::next_waiting`] compares each choice with a plain scan; here are drives and loads of all kinds.
+/// [`Drive::next_waiting`] compares each choice with a plain scan, and so does the choice of what leaves the buffer; here are
+/// drives and loads of all kinds.
 #[test]
 fn an_ordered_queue_chooses_as_a_plain_scan_does() {
     let mut random = Random(7);
-    let (mut chosen, mut in_order) = (0, 0);
+    let (mut chosen, mut in_order, mut picked) = (0, 0, 0);
     for _ in 0..1500 {
         let mut drive = drive(&mut random);
         let mut bus = Bus::new(40_000_000, 0);
@@ -159,10 +161,13 @@ fn an_ordered_queue_chooses_as_a_plain_scan_does() {
                 let held = drive.queue.held.len();
                 chosen += usize::from(!drive.queue.outside.is_empty() || held > 1);
                 in_order += usize::from(held > 1);
+                let runs = drive.dirty.starts().map_or(0, |starts| starts.above(0).count());
+                picked += usize::from(runs > 1);
                 events.clear();
             }
         }
     }
     assert!(chosen > 300_000, "too few choices to say anything: {chosen}");
     assert!(in_order > 100_000, "too few of them from what is kept in order: {in_order}");
+    assert!(picked > 50_000, "too few of them with runs to pick from: {picked}");
 }

@@ -63,6 +63,7 @@ pub(super) fn firmware(figures: &DiskFigures) -> Firmware {
         on_write: figures.on_write,
         physical_sectors: physical_sectors(figures) as u32,
         write_segments: figures.write_segments.unwrap_or(0),
+        destage_choices: figures.destage_choices,
         written_segments: figures.written_segments,
         sending: figures.sending,
         taking: figures.taking,
