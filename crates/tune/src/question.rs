@@ -441,6 +441,20 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn the_commands_turn_off_what_is_asked_about_as_off() {
+        let turns_off = |drives: &str, work: &str| {
+            let asked = question(drives, work, 1);
+            let best = asked.candidates().unwrap().0.remove(0);
+            crate::tune::plan(&asked, &asked.experiment().unwrap(), &best).caches_off
+        };
+        assert!(turns_off("4x st18000nm000j", "vm"));
+        assert!(turns_off("4x st18000nm000j[write_cache=false]", "vm"));
+        assert!(turns_off("4x st18000nm000j[write_cache=false]", "backup"));
+        assert!(!turns_off("4x st18000nm000j[write_cache=true]", "vm"));
+        assert!(!turns_off("4x st18000nm000j", "backup"));
+    }
+
+    #[test]
     fn only_levels_that_survive_and_hold_enough_are_tried() {
         let names = |question: &Question| -> Vec<&str> {
             question.possible().unwrap().iter().map(|level| level.name).collect()

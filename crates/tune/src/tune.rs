@@ -12,7 +12,7 @@ use crate::rules::{self, Case, Rule};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
 use crate::without_copies::WithoutCopies;
-use crate::work::block_bytes;
+use crate::work::{block_bytes, names_its_cache};
 use crate::{danger, doubt, front, settings, why};
 use block::units::format_bytes;
 use lab::catalogue;
@@ -308,8 +308,11 @@ pub(crate) fn plan<'a>(
     experiment: &Experiment,
     best: &'a Candidate,
 ) -> Plan<'a> {
-    let off =
-        experiment.value("drive.write_cache").is_some_and(|value| value.to_string() == "false");
+    let disk = &question.drives.drive;
+    let off = match experiment.value("drive.write_cache") {
+        Some(value) => value.to_string() == "false",
+        None => names_its_cache(disk) && !disk.write_cache(),
+    };
     Plan {
         level: best.level,
         chunk: best.chunk,

@@ -262,7 +262,7 @@ fn writes(probed: &Probed, sheet: &mut Sheet) {
         sheet.add("queue_depth", 32, guess, "NCQ");
         sheet.add("queue_ageing_us_per_ms", 50, guess, "of such drives in general");
     }
-    if probed.sectors * SECTOR_BYTES >= PICKS_FROM_BYTES {
+    if probed.sectors >= PICKS_FROM_BYTES / SECTOR_BYTES {
         sheet.add("destage_choices", 256, guess, "of such drives in general");
     }
     sheet.missing.push("writes, and the order of queued commands".into());
