@@ -105,6 +105,22 @@ impl Ring {
         })
     }
 
+    /// Lets so many flushes be under way at a time. Each takes a worker of the kernel's, of which a thread has four for
+    /// each processor unless it asks for more, and programs that flush by themselves need none.
+    ///
+    /// # Errors
+    ///
+    /// Where the kernel does not let it be set (before 5.15).
+    pub fn allow_flushes(&mut self, flushes: u32) -> io::Result<()> {
+        // What is set to 0 stays as it is, and is said.
+        let mut workers = [0, 0];
+        self.uring.submitter().register_iowq_max_workers(&mut workers)?;
+        if workers[0] < flushes {
+            self.uring.submitter().register_iowq_max_workers(&mut [flushes, 0])?;
+        }
+        Ok(())
+    }
+
     /// Starts `transfers` between the files and `buffer`, which is lent under `key` until they are back.
     ///
     /// # Errors

@@ -331,20 +331,30 @@ fn samples(trial: &Trial) -> Vec<&'static str> {
     samples
 }
 
+/// The most flushes at a time, each of which is a thread of the kernel's.
+const FLUSHES_MAX: u32 = 1024;
+
 /// The kernel's rings over `files`, with room for all that `trial` has in flight.
 fn ring(trial: &Trial, files: Vec<File>) -> Result<Ring> {
     let under_way: u64 =
         trial.requests().map(|work| work.keys.jobs.saturating_mul(work.depth() + 1)).sum();
     let commands = under_way.saturating_mul(2 * files.len() as u64);
     let entries = u32::try_from(commands).unwrap_or(u32::MAX);
-    Ring::new(files, entries).map_err(|error| {
+    let members = files.len() as u64;
+    let mut ring = Ring::new(files, entries).map_err(|error| {
         let next = if uring::is_forbidden(&error) {
             "; `sysctl kernel.io_uring_disabled` and the container's seccomp filter decide"
         } else {
             ""
         };
         Error::failure(format!("cannot make an io_uring: {error}{next}"))
-    })
+    })?;
+    // Each job waits for its own flush and for nobody else's, as a program of its own would.
+    let flushing = trial.requests().filter(|work| work.flushes()).map(|work| work.keys.jobs);
+    let flushes = flushing.sum::<u64>().saturating_mul(members);
+    // An older kernel has as many as it has.
+    let _ = ring.allow_flushes(u32::try_from(flushes).unwrap_or(u32::MAX).min(FLUSHES_MAX));
+    Ok(ring)
 }
 
 /// The members, open for a trial.
