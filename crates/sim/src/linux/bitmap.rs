@@ -6,25 +6,35 @@
 //! where writes keep to few parts. From `drivers/md/md-bitmap.c` of Linux 6.1; docs/md.md has what it was held to.
 
 use crate::Nanos;
-use block::{Op, Request};
+use block::{Op, Request, SECTOR_BYTES};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
 
 /// The least that a bit stands for (`add_internal_bitmap1` in mdadm's `super1.c`).
 const BIT_SECTORS_MIN: u64 = 64 << 11;
-/// The most bits that mdadm has room for: 128 KiB without a header of 256 bytes.
-const BITS_MAX: u64 = ((128 << 10) - 256) * 8;
+/// What comes before the bits (`bitmap_super_t`).
+const HEADER_BYTES: u64 = 256;
+/// The most bits that mdadm has room for: 128 KiB with the header.
+const BITS_MAX: u64 = ((128 << 10) - HEADER_BYTES) * 8;
 
 /// How often bits are looked at (`DAEMON_SLEEP` in mdadm).
 const LOOK_NS: Nanos = 5_000_000_000;
-/// Bits in a page.
-const PAGE_BITS: u64 = 4096 * 8;
-const PAGE_SECTORS: u32 = 8;
+/// What is written at a time.
+const PAGE_BYTES: u64 = 4096;
+
+/// A page of the bitmap as it is written, counted from where the bitmap begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Page {
+    sector: u64,
+    sectors: u32,
+}
 
 /// What the bits in memory and on the members say.
 #[derive(Clone, Debug)]
 pub struct Bitmap {
     bit_sectors: u64,
+    /// With its header.
+    bytes: u64,
     bits: BTreeMap<u64, Bit>,
     /// Bits that have been set since pages were last taken.
     unwritten: BTreeSet<u64>,
@@ -55,7 +65,8 @@ impl Bitmap {
         while sectors.div_ceil(bit_sectors) > BITS_MAX {
             bit_sectors *= 2;
         }
-        Bitmap { bit_sectors, bits: BTreeMap::new(), unwritten: BTreeSet::new() }
+        let bytes = HEADER_BYTES + sectors.div_ceil(bit_sectors).div_ceil(8);
+        Bitmap { bit_sectors, bytes, bits: BTreeMap::new(), unwritten: BTreeSet::new() }
     }
 
     /// The same with no bit set.
@@ -91,22 +102,29 @@ impl Bitmap {
     }
 
     /// The pages that have to be written first: from now on they are being written.
-    pub fn take_pages(&mut self) -> Vec<u64> {
-        let mut pages: Vec<u64> =
-            take(&mut self.unwritten).into_iter().map(|part| part / PAGE_BITS).collect();
+    pub(super) fn take_pages(&mut self) -> Vec<Page> {
+        let mut pages: Vec<Page> =
+            take(&mut self.unwritten).into_iter().map(|part| self.page(part)).collect();
         pages.dedup();
         pages
+    }
+
+    /// The page that has the bit of `part`. Of the last page only the sectors are written that the bitmap reaches
+    /// (`write_sb_page`): bits for 40 GiB and the header are 336 bytes, one sector.
+    fn page(&self, part: u64) -> Page {
+        let page = (HEADER_BYTES + part / 8) / PAGE_BYTES;
+        let bytes = (self.bytes - page * PAGE_BYTES).min(PAGE_BYTES);
+        Page {
+            sector: page * (PAGE_BYTES / SECTOR_BYTES),
+            sectors: bytes.div_ceil(SECTOR_BYTES) as u32,
+        }
     }
 }
 
 /// The write of a page of the bitmap. It lies in front of the data of each member; here, where they begin.
-pub(super) fn page_write(member: u32, page: u64) -> Request {
-    Request {
-        target: member,
-        op: Op::Write { fua: true },
-        sector: page * u64::from(PAGE_SECTORS),
-        sectors: PAGE_SECTORS,
-    }
+pub(super) fn page_write(member: u32, page: Page) -> Request {
+    let Page { sector, sectors } = page;
+    Request { target: member, op: Op::Write { fua: true }, sector, sectors }
 }
 
 #[cfg(test)]
@@ -123,7 +141,7 @@ mod tests {
                 let mut bitmap = Bitmap::of(1 << 40);
                 bitmap.begin(0, 3);
                 assert!(bitmap.is_set(0, 3) && !bitmap.is_set(0, 4));
-                assert_eq!(bitmap.take_pages(), [0]);
+                assert_eq!(bitmap.take_pages(), [Page { sector: 0, sectors: 8 }]);
                 assert!(bitmap.take_pages().is_empty());
                 bitmap.end(done * S, 3);
                 let again = (done + pause) * S;
@@ -156,12 +174,28 @@ mod tests {
         assert_eq!(Bitmap::of(1 << 32).part(3 << 17), 3);
     }
 
+    /// By hand: a page has 30,720 bits behind the header, and 32,768 where there is none.
     #[test]
     fn bits_of_one_page_are_written_together() {
         let mut bitmap = Bitmap::of(1 << 40);
-        for bit in [0, 1, PAGE_BITS - 1, PAGE_BITS, 3 * PAGE_BITS + 7] {
+        let page = |page: u64| Page { sector: 8 * page, sectors: 8 };
+        let [second, third] = [30_720, 30_720 + 32_768];
+        for bit in [0, 1, second - 1, second, third - 1, third] {
             bitmap.begin(0, bit);
         }
-        assert_eq!(bitmap.take_pages(), [0, 1, 3]);
+        assert_eq!(bitmap.take_pages(), [0, 1, 2].map(page));
+    }
+
+    /// By hand from `write_sb_page`: 40 GiB have 640 bits, 18 TB 268,221. 2,048 bits fill the first sector with the header.
+    #[test]
+    fn of_the_last_page_only_what_there_is_is_written() {
+        let last = |sectors: u64| {
+            let bitmap = Bitmap::of(sectors);
+            bitmap.page(bitmap.part(sectors - 1))
+        };
+        assert_eq!(last(40 << 21), Page { sector: 0, sectors: 1 });
+        assert_eq!([2048, 2049].map(|bits| last(bits << 17).sectors), [1, 2]);
+        // 33,784 bytes: eight pages, and 1016 bytes.
+        assert_eq!(last(35_156_656_128), Page { sector: 64, sectors: 2 });
     }
 }

@@ -5,7 +5,7 @@
 //! the model: one part at a time, in order of arrival, and whatever arrives in between waits.
 //! RAID 4, 5 and 6 leave it to their thread, for many rows at once: `md/intents.rs`.
 
-use super::bitmap::{Bitmap, page_write};
+use super::bitmap::{Bitmap, Page, page_write};
 use super::md::BitmapSpec;
 use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Fault, Nanos, Part, Spent};
@@ -28,7 +28,7 @@ pub struct Intend {
     waiting: VecDeque<usize>,
     /// The one whose bit is being written, and its part.
     going: Option<(usize, u64)>,
-    pages: Vec<u64>,
+    pages: Vec<Page>,
     /// Flushes and writes of pages that are not done.
     in_flight: usize,
     /// When the sender comes to its next request: it has sent the one before to the members.

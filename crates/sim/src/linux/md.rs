@@ -290,7 +290,8 @@ impl<D: Device> Md<D> {
         if members > 64 {
             return Err(MdError::Members { members });
         }
-        let member_sectors = below.geometry().target_sectors[0];
+        // The bitmap is of what the array uses of each member (`resync_max_sectors`).
+        let used_sectors = layout.sectors() / u64::from(data);
         Ok(Md {
             geometry: Geometry::single(layout.sectors()),
             health: Health::all_up(members),
@@ -306,7 +307,7 @@ impl<D: Device> Md<D> {
             released: VecDeque::new(),
             handle: VecDeque::new(),
             delayed: spec.is_written_back.then(Delayed::default),
-            intents: spec.bitmap.map(|bitmap| Intents::new(bitmap, member_sectors)),
+            intents: spec.bitmap.map(|bitmap| Intents::new(bitmap, used_sectors)),
             writes: Slab::new(),
             whole_writes: 0,
             undurable: ByNumber::default(),

@@ -2,7 +2,7 @@
 
 use super::cache::Row;
 use super::{BitmapSpec, Carries, Md, Thread};
-use crate::linux::bitmap::{Bitmap, page_write};
+use crate::linux::bitmap::{Bitmap, Page, page_write};
 use crate::linux::queue::{PAGE_SECTORS, Plug};
 use crate::{Device, Nanos};
 use block::{Op, Request};
@@ -13,7 +13,7 @@ pub(super) struct Intents {
     bitmap: Bitmap,
     flushes: bool,
     /// Pages that are being written.
-    pages: Vec<u64>,
+    pages: Vec<Page>,
     /// Flushes and writes of pages that are not done.
     in_flight: usize,
     /// The bits have just been written: rows are handled before the next ones are.
@@ -21,10 +21,10 @@ pub(super) struct Intents {
 }
 
 impl Intents {
-    /// A bitmap of members of so many sectors.
-    pub(super) fn new(spec: BitmapSpec, member_sectors: u64) -> Self {
+    /// A bitmap of so many sectors of each member.
+    pub(super) fn new(spec: BitmapSpec, used_sectors: u64) -> Self {
         Intents {
-            bitmap: Bitmap::of(member_sectors),
+            bitmap: Bitmap::of(used_sectors),
             flushes: spec.flushes,
             pages: Vec::new(),
             in_flight: 0,
