@@ -159,6 +159,8 @@ fn models_agree_with_the_kernel() {
             workload.degraded = { kind = "random", depth = 16, op = ["read", "write"], count = 1000, volume.failed = "1", volume.drives = "5x980-pro-1tb:8GiB", volume.level = ["md-raid5", "md-raid6"] }
             workload.rows = { kind = "sequential", block = "1MiB", depth = 4, count = 1500, volume.failed = "1", volume.drives = "5xst18000nm000j:40GiB", volume.level = ["md-raid5", "md-raid6"] }
             workload.queued = { kind = "random", block = "8KiB", reads_percent = 50, depth = 512, count = 4000, volume.drives = "4xst18000nm000j", drive.write_cache = false, volume.level = "md-raid5", volume.scheduler = ["mq-deadline", "none"] }
+            workload.committers = { kind = "random", op = "write", block = "8KiB", jobs = 16, flush_every = 1, count = 150, volume.drives = "4x980-pro-1tb:8GiB", volume.level = "md-raid6" }
+            workload.large = { kind = "random", block = "1MiB", depth = 4, reads_percent = 50, count = 200, volume.drives = "3xst18000nm000j:8GiB", volume.level = "md-stripe", volume.interleave = "128KiB" }
         "#,
     );
     let held = [
@@ -170,6 +172,8 @@ fn models_agree_with_the_kernel() {
         ("copies", 16, 0.05),
         ("mail", 6, 0.10),
         ("commits", 3, 0.05),
+        ("committers", 1, 0.10),
+        ("large", 1, 0.05),
         ("nested", 8, 0.05),
         ("row", 4, 0.15),
         ("pieces", 4, 0.05),
@@ -363,9 +367,10 @@ fn a_bitmap_costs_what_the_kernels_costs_also_on_large_disks_and_flash() {
         r#"
             volume = { drives = "2xst18000nm000j", level = "md-mirror", bitmap = "internal" }
             workload.kept = { kind = "random", op = "write", block = "16KiB", depth = 16, span = "4GiB", count = 6000 }
+            workload.small = { kind = "random", reads_percent = 50, block = "32KiB", depth = 8, count = 800, volume.drives = "7xst18000nm000j:8GiB", volume.level = "md-raid6" }
         "#,
     );
-    assert_agree(here.path(), &file, &[("kept", 1, 0.1)]);
+    assert_agree(here.path(), &file, &[("kept", 1, 0.1), ("small", 1, 0.05)]);
     // Flushes cost most on flash whose buffer is lost in a power cut.
     let here = scratch();
     let file = write(

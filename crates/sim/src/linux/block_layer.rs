@@ -202,10 +202,11 @@ impl<D: Device> Device for BlockLayer<D> {
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         let (number, is_held) = self.plugs.present();
         let is_anothers = std::mem::replace(&mut self.plug_number, number) != self.plug_number;
-        self.is_held = is_held || self.queues.are_scheduled();
         if self.plugged_at.is_some_and(|at| at < now || is_anothers) {
             self.unplug(now);
         }
+        self.is_held = is_held || self.queues.are_scheduled();
+        self.plug = std::mem::take(&mut self.plug).endless(!is_held);
         let caller = self.callers.arrived(now, tag, request);
         if request.op == Op::Flush {
             self.callers.add_parts(caller, 1);

@@ -321,9 +321,16 @@ impl Queue {
 pub(super) struct Plug {
     held: Vec<(u32, Slot)>,
     several: bool,
+    is_endless: bool,
 }
 
 impl Plug {
+    /// It stands for schedulers' queues, which take what comes without a plug and are run a moment later
+    /// (`blk_mq_sched_insert_request`): no number of requests and no size of one has it sent on.
+    pub(super) fn endless(self, is_endless: bool) -> Self {
+        Plug { is_endless, ..self }
+    }
+
     /// The request for `member` that the thread has made last.
     pub(super) fn last_for(&self, member: u32) -> Option<Slot> {
         self.held.iter().rev().find(|&&(of, _)| of == member).map(|&(_, slot)| slot)
@@ -331,6 +338,9 @@ impl Plug {
 
     /// Whether it has to be sent on before it takes another request.
     pub(super) fn is_full(&self, all: &slab::Slab<Queued>) -> bool {
+        if self.is_endless {
+            return false;
+        }
         let most = if self.several { 2 * PLUG_REQUESTS_MAX } else { PLUG_REQUESTS_MAX };
         let last = self.held.last();
         self.held.len() >= most

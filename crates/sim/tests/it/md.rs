@@ -130,6 +130,36 @@ fn only_pieces_of_one_request_share_a_plug() {
     assert_eq!(of_programs(Request { op: Op::WRITE, ..Request::read(0, 64) }), 2);
 }
 
+/// What a program reads of the device itself is not plugged: its pieces meet in a scheduler's queue, however large they
+/// are. What it writes is plugged, and a plug is sent on at 128 KiB. By hand: 1 MiB over three drives in chunks of 128 KiB.
+#[test]
+fn large_pieces_merge_where_no_plug_is_sent_on() {
+    let mib_on_three = |op: Op, scheduler, has_parity: bool| {
+        let mut driver = Driver::new(0, 0);
+        driver.plugs = Plugs::of_programs();
+        let queue = QueueSpec { scheduler, max_sectors: 2560, ..QUEUE };
+        let mut array: Box<dyn Device> = if has_parity {
+            let layout = Box::new(layout(Code::P, 3, 256));
+            Md::new(layout, flashes(3), driver, MdSpec { queue, ..SPEC }).unwrap().into()
+        } else {
+            let queues = boxed(BlockLayer::new(flashes(3), queue, &driver.plugs));
+            let stripe = Stripe::new(256, &[4096; 3]).unwrap();
+            Array::new(Box::new(stripe), queues, driver).into()
+        };
+        array.submit(0, 0, Request { op, ..Request::read(0, 2048) });
+        array.advance(1_000_000_000, &mut Vec::new());
+        let mut counters = Counters::default();
+        array.count(&mut counters);
+        counters.targets.iter().map(|target| target.commands).sum::<u64>()
+    };
+    let [deadline, none] = [Scheduler::MqDeadline, Scheduler::None];
+    assert_eq!(mib_on_three(Op::Read, deadline, false), 3);
+    assert_eq!(mib_on_three(Op::Read, none, false), 8);
+    assert_eq!(mib_on_three(Op::WRITE, deadline, false), 8);
+    // Of RAID 5 the parity lies between some of them.
+    assert!(mib_on_three(Op::Read, deadline, true) < mib_on_three(Op::Read, none, true));
+}
+
 /// What cannot lose a write is not flushed, neither by a stripe nor by parity; what can, is.
 #[test]
 fn only_write_caches_are_flushed() {

@@ -92,11 +92,12 @@ impl<D: Device> Md<D> {
         if self.health.failures() > 0 {
             return self.push_bios(caller, request.sector, request.end());
         }
-        let is_held = self.driver.plugs.hold(&request) || self.members.are_scheduled();
+        let is_plugged = self.driver.plugs.hold(&request);
+        let is_held = is_plugged || self.members.are_scheduled();
         let chunk = self.chunk_sectors;
         let may_sleep = self.driver.plugs.may_sleep(&request);
         let most = u64::from(self.members.max_sectors(0)).min(BIO_SECTORS);
-        let mut plug = Plug::default();
+        let mut plug = Plug::default().endless(!is_plugged);
         for piece in pieces(request.sector..request.end(), most, chunk) {
             let mut places = Vec::with_capacity(1);
             self.layout.places(piece.start, &mut places);
