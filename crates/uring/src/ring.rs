@@ -57,6 +57,15 @@ pub struct Ended {
     pub result: io::Result<()>,
 }
 
+/// What becomes of a transfer that has to wait before it can be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    /// The kernel sees to that.
+    No,
+    /// One of its workers sends it, and waits.
+    ByWorker,
+}
+
 /// A buffer on loan to the kernel.
 #[derive(Default)]
 struct Loan {
@@ -71,6 +80,8 @@ pub struct Ring {
     loans: Vec<Loan>,
     /// Entries that the kernel has, or will have, and that have not come back.
     under_way: usize,
+    /// The most workers of this thread before more were allowed.
+    workers_before: Option<u32>,
     /// What came back while there was no room for submissions, and was not looked at yet.
     early: VecDeque<cqueue::Entry>,
     /// Open for as long as the kernel may use them.
@@ -99,26 +110,34 @@ impl Ring {
             uring,
             loans: Vec::new(),
             under_way: 0,
+            workers_before: None,
             early: VecDeque::new(),
             _files: files,
             _stays_on_its_thread: PhantomData,
         })
     }
 
-    /// Lets so many flushes be under way at a time. Each takes a worker of the kernel's, of which a thread has four for
-    /// each processor unless it asks for more, and programs that flush by themselves need none.
+    /// Lets so many flushes be under way at a time, and gives how many may be. Each takes a worker of the kernel's, of which
+    /// a thread has up to four for each processor unless it asks for more; programs that flush by themselves need none.
     ///
     /// # Errors
     ///
     /// Where the kernel does not let it be set (before 5.15).
-    pub fn allow_flushes(&mut self, flushes: u32) -> io::Result<()> {
-        // What is set to 0 stays as it is, and is said.
-        let mut workers = [0, 0];
-        self.uring.submitter().register_iowq_max_workers(&mut workers)?;
-        if workers[0] < flushes {
-            self.uring.submitter().register_iowq_max_workers(&mut [flushes, 0])?;
+    pub fn allow_flushes(&mut self, flushes: u32) -> io::Result<u32> {
+        let usual = self.set_workers(0)?;
+        if usual < flushes {
+            self.set_workers(flushes)?;
+            // They are the thread's: what it does next has as many as it had.
+            self.workers_before = Some(usual);
         }
-        Ok(())
+        self.set_workers(0)
+    }
+
+    /// Sets the most workers of this thread, unless to none, and gives how many they were.
+    fn set_workers(&self, most: u32) -> io::Result<u32> {
+        let mut workers = [most, 0];
+        self.uring.submitter().register_iowq_max_workers(&mut workers)?;
+        Ok(workers[0])
     }
 
     /// Starts `transfers` between the files and `buffer`, which is lent under `key` until they are back.
@@ -146,7 +165,7 @@ impl Ring {
         loan.transfers.clear();
         loan.transfers.extend(transfers);
         for index in 0..self.loans[slot].transfers.len() {
-            self.push(key, index as u32)?;
+            self.push(key, index as u32, Wait::No)?;
         }
         self.submit()
     }
@@ -206,7 +225,9 @@ impl Ring {
                 Err(_) => {
                     let error = io::Error::from_raw_os_error(-entry.result());
                     if passes(&error) {
-                        self.push(key, index)?;
+                        // A volume of device-mapper that found one drive's queue full (6.1): tried again at once, all
+                        // of it would be sent for nothing again and again.
+                        self.push(key, index, Wait::ByWorker)?;
                         continue;
                     }
                     Err(error)
@@ -217,7 +238,7 @@ impl Ring {
                 Ok(bytes) => {
                     transfer.part.start += bytes;
                     transfer.offset_bytes += bytes as u64;
-                    self.push(key, index)?;
+                    self.push(key, index, Wait::No)?;
                     continue;
                 }
             };
@@ -231,7 +252,7 @@ impl Ring {
     }
 
     /// Puts a transfer of a loan into the submission ring.
-    fn push(&mut self, key: u32, index: u32) -> io::Result<()> {
+    fn push(&mut self, key: u32, index: u32, wait: Wait) -> io::Result<()> {
         let loan = &mut self.loans[key as usize];
         let Transfer { file, action, offset_bytes, part } = loan.transfers[index as usize].clone();
         let start = loan.buffer.start_of(&part);
@@ -245,7 +266,11 @@ impl Ring {
                 .build(),
             Action::Flush => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
         };
-        let entry = entry.user_data(u64::from(key) << 32 | u64::from(index));
+        let flags = match wait {
+            Wait::No => squeue::Flags::empty(),
+            Wait::ByWorker => squeue::Flags::ASYNC,
+        };
+        let entry = entry.flags(flags).user_data(u64::from(key) << 32 | u64::from(index));
         self.push_entry(&entry)?;
         self.loans[key as usize].under_way += 1;
         self.under_way += 1;
@@ -276,6 +301,9 @@ impl Drop for Ring {
                 return;
             }
             ended.clear();
+        }
+        if let Some(before) = self.workers_before {
+            let _ = self.set_workers(before);
         }
         // Else the kernel would close the files only some time after the ring.
         let _ = self.uring.submitter().unregister_files();

@@ -126,3 +126,12 @@ fn what_is_under_way_cannot_be_had_back() {
     ring.start(0, Buffer::zeroed(4096), [transfer(Action::Read, 0, 0, 4096)]).unwrap();
     ring.take(0);
 }
+
+/// The kernel may be before 5.15, which has no such limit to set.
+#[test]
+fn more_flushes_are_allowed_as_long_as_the_ring_lasts() {
+    let allowed = |flushes| ring(file(4096)).map(|mut ring| ring.allow_flushes(flushes));
+    let Some(Ok(usual)) = allowed(0) else { return };
+    assert_eq!(allowed(usual + 9).unwrap().unwrap(), usual + 9);
+    assert_eq!(allowed(0).unwrap().unwrap(), usual);
+}

@@ -331,9 +331,6 @@ fn samples(trial: &Trial) -> Vec<&'static str> {
     samples
 }
 
-/// The most flushes at a time, each of which is a thread of the kernel's.
-const FLUSHES_MAX: u32 = 1024;
-
 /// The kernel's rings over `files`, with room for all that `trial` has in flight.
 fn ring(trial: &Trial, files: Vec<File>) -> Result<Ring> {
     let under_way: u64 =
@@ -349,12 +346,24 @@ fn ring(trial: &Trial, files: Vec<File>) -> Result<Ring> {
         };
         Error::failure(format!("cannot make an io_uring: {error}{next}"))
     })?;
-    // Each job waits for its own flush and for nobody else's, as a program of its own would.
-    let flushing = trial.requests().filter(|work| work.flushes()).map(|work| work.keys.jobs);
-    let flushes = flushing.sum::<u64>().saturating_mul(members);
-    // An older kernel has as many as it has.
-    let _ = ring.allow_flushes(u32::try_from(flushes).unwrap_or(u32::MAX).min(FLUSHES_MAX));
+    allow_flushes(trial, members, &mut ring)?;
     Ok(ring)
+}
+
+/// Each job of `trial` waits for its own flush and for nobody else's, as a program of its own would.
+fn allow_flushes(trial: &Trial, members: u64, ring: &mut Ring) -> Result<()> {
+    let flushing = || trial.requests().filter(|work| work.flushes());
+    let flushes = flushing().map(|work| work.keys.jobs).sum::<u64>().saturating_mul(members);
+    // A kernel before 5.15 has four for each processor, if the ring is as long, and one processor at least.
+    let allowed = ring.allow_flushes(u32::try_from(flushes).unwrap_or(u32::MAX)).unwrap_or(4);
+    match flushing().next() {
+        Some(work) if u64::from(allowed) < flushes => Err(Error::failure(format!(
+            "`workload.{}` may have {flushes} flushes under way at a time, one for each job and member, and this system lets {allowed} \
+             be; take fewer `jobs`, raise `ulimit -u`, or use Linux 5.15 or newer",
+            work.name
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The members, open for a trial.
