@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(bitmap.take_pages(), [0, 1, 2].map(page));
     }
 
-    /// By hand from `write_sb_page`: 40 GiB have 640 bits, 18 TB 268,221. 2,048 bits fill the first sector with the header.
+    /// By hand from `write_sb_page`: 40 GiB have 640 bits, 18 TB 268,224. 2,048 bits fill the first sector with the header.
     #[test]
     fn of_the_last_page_only_what_there_is_is_written() {
         let last = |sectors: u64| {

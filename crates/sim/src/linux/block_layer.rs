@@ -27,8 +27,6 @@ pub struct BlockLayer<D> {
     /// Whose plug it is.
     plugs: Plugs,
     plug_number: u64,
-    /// Whether the plug holds anything back until the sender has sent everything.
-    is_held: bool,
     /// What threads that sleep for a place in a queue send once they have it.
     asleep: BTreeMap<u64, VecDeque<Bio>>,
     /// Those of them that are not asleep yet, but wait for a worker that may be.
@@ -44,6 +42,8 @@ struct Bio {
     is_alone: bool,
     /// Which thread sends it.
     thread: u64,
+    /// Whether that has a plug for it.
+    is_plugged: bool,
 }
 
 impl Carry for Bio {
@@ -62,7 +62,6 @@ impl<D: Device> BlockLayer<D> {
             plugged_at: None,
             plugs: plugs.clone(),
             plug_number: plugs.present().0,
-            is_held: true,
             asleep: BTreeMap::new(),
             for_workers: VecDeque::new(),
         }
@@ -82,6 +81,7 @@ impl<D: Device> BlockLayer<D> {
         if let Some(later) = self.asleep.get_mut(&bio.thread) {
             return later.push_back(bio);
         }
+        self.plug.set_endless(!bio.is_plugged);
         if bio.part.op == Op::Flush {
             if self.has_free_worker() {
                 return self.flush(now, bio);
@@ -101,7 +101,7 @@ impl<D: Device> BlockLayer<D> {
             senders.sleeps(bio.thread);
         }
         self.plugged_at = Some(now);
-        if !self.is_held {
+        if !(bio.is_plugged || self.queues.are_scheduled()) {
             self.unplug(now);
         }
     }
@@ -200,18 +200,18 @@ impl<D: Device> Device for BlockLayer<D> {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        // What is not read has a plug, whatever was sent since it was begun (a write waits for its bitmap).
         let (number, is_held) = self.plugs.present();
+        let is_plugged = is_held || request.op != Op::Read;
         let is_anothers = std::mem::replace(&mut self.plug_number, number) != self.plug_number;
         if self.plugged_at.is_some_and(|at| at < now || is_anothers) {
             self.unplug(now);
         }
-        self.is_held = is_held || self.queues.are_scheduled();
-        self.plug = std::mem::take(&mut self.plug).endless(!is_held);
         let caller = self.callers.arrived(now, tag, request);
         if request.op == Op::Flush {
             self.callers.add_parts(caller, 1);
             let thread = self.plugs.thread();
-            self.send(now, Bio { caller, part: request, is_alone: false, thread });
+            self.send(now, Bio { caller, part: request, is_alone: false, thread, is_plugged });
             return self.callers.part_done(now, caller, Spent::NONE, None);
         }
         let thread = self.plugs.thread();
@@ -221,7 +221,7 @@ impl<D: Device> Device for BlockLayer<D> {
             let sectors = (request.end() - sector).min(u64::from(most)) as u32;
             let part = Request { sector, sectors, ..request };
             self.callers.add_parts(caller, 1);
-            self.send(now, Bio { caller, part, is_alone: false, thread });
+            self.send(now, Bio { caller, part, is_alone: false, thread, is_plugged });
             sector = part.end();
         }
         self.callers.part_done(now, caller, Spent::NONE, None);

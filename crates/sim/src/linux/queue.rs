@@ -325,10 +325,10 @@ pub(super) struct Plug {
 }
 
 impl Plug {
-    /// It stands for schedulers' queues, which take what comes without a plug and are run a moment later
-    /// (`blk_mq_sched_insert_request`): no number of requests and no size of one has it sent on.
-    pub(super) fn endless(self, is_endless: bool) -> Self {
-        Plug { is_endless, ..self }
+    /// Whether it stands for schedulers' queues, which take what comes without a plug and are run a moment later
+    /// (`blk_mq_sched_insert_request`): then no number of requests and no size of one has it sent on.
+    pub(super) fn set_endless(&mut self, is_endless: bool) {
+        self.is_endless = is_endless;
     }
 
     /// The request for `member` that the thread has made last.

@@ -18,7 +18,8 @@ pub struct Senders(Rc<Threads>);
 /// The thread of a program that sends all its requests.
 pub(crate) const PROGRAM: u64 = 0;
 
-/// Workers that send for programs at a time: four for each processor (`io_init_wq_offload`), and the kernel rig has one.
+/// Workers that send for programs at a time: four for each processor (`io_init_wq_offload`), and the kernel rig has one (and more
+/// workers where more jobs flush, which is not modelled).
 pub(crate) const WORKERS: usize = 4;
 
 #[derive(Debug, Default)]
