@@ -280,6 +280,11 @@ impl Level {
         self.name.starts_with("md-") || is_dm_raid
     }
 
+    /// Whether device-mapper runs it, as all levels of LVM.
+    pub fn is_run_by_dm(&self) -> bool {
+        self.name.starts_with("lvm-") || self.name.starts_with("dm-")
+    }
+
     fn rule(&self) -> WriteRule {
         match self.front {
             Front::Label => WriteRule::HalfOfRow,

@@ -30,11 +30,15 @@ pub(super) fn md(
     below: Box<dyn Device>,
     driver: Driver,
 ) -> Result<Md<Box<dyn Device>>> {
+    let is_by_dm = volume.level.is_run_by_dm();
+    // `rs_set_raid456_stripe_cache` of dm-raid.c: a row for each two sectors of a chunk at least.
+    let rows_min = if is_by_dm { volume.interleave_sectors as usize / 2 } else { 0 };
     let spec = MdSpec {
-        stripe_cache_rows: volume.stripe_cache_rows as usize,
+        stripe_cache_rows: rows_min.max(volume.stripe_cache_rows as usize),
         queue: queue(volume),
         is_written_back: volume.page_cache.is_written,
         bitmap: bitmap(volume),
+        is_cut_at_chunks: is_by_dm,
     };
     let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;
     Ok(md.degraded(&volume.failed))

@@ -57,6 +57,8 @@ pub struct MdSpec {
     pub is_written_back: bool,
     /// The bitmap that it keeps, if any.
     pub bitmap: Option<BitmapSpec>,
+    /// It gets bios that are cut where chunks end, as device-mapper does (`dm_set_target_max_io_len` in `dm-raid.c`).
+    pub is_cut_at_chunks: bool,
 }
 
 /// How a write-intent bitmap is kept.
@@ -114,6 +116,7 @@ pub struct Md<D> {
     data: u32,
     parities: u32,
     chunk_sectors: u64,
+    is_cut_at_chunks: bool,
     driver: Driver,
     members: Requests<D, Carries>,
     geometry: Geometry,
@@ -325,6 +328,7 @@ impl<D: Device> Md<D> {
             data,
             parities,
             chunk_sectors: interleave_sectors,
+            is_cut_at_chunks: spec.is_cut_at_chunks,
             driver,
         })
     }

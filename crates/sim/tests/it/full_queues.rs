@@ -30,7 +30,13 @@ fn raid_5(members: usize) -> Parity {
 
 fn parity(below: Box<dyn Device>, plugs: Plugs) -> Box<dyn Device> {
     let driver = Driver { plugs, ..Driver::new(0, 0) };
-    let spec = MdSpec { stripe_cache_rows: 24, queue: QUEUE, is_written_back: false, bitmap: None };
+    let spec = MdSpec {
+        stripe_cache_rows: 24,
+        queue: QUEUE,
+        is_written_back: false,
+        bitmap: None,
+        is_cut_at_chunks: false,
+    };
     Md::new(Box::new(raid_5(3)), below, driver, spec).unwrap().into()
 }
 

@@ -22,8 +22,13 @@ pub(crate) const QUEUE: QueueSpec = QueueSpec {
     is_write_back: true,
 };
 
-const SPEC: MdSpec =
-    MdSpec { stripe_cache_rows: 24, queue: QUEUE, is_written_back: false, bitmap: None };
+const SPEC: MdSpec = MdSpec {
+    stripe_cache_rows: 24,
+    queue: QUEUE,
+    is_written_back: false,
+    bitmap: None,
+    is_cut_at_chunks: false,
+};
 
 /// What rows cost, in ns, in other digits each.
 const COSTS: RowCosts = RowCosts {
@@ -157,7 +162,31 @@ fn large_pieces_merge_where_no_plug_is_sent_on() {
     assert_eq!(mib_on_three(Op::Read, none, false), 8);
     assert_eq!(mib_on_three(Op::WRITE, deadline, false), 8);
     // Of RAID 5 the parity lies between some of them.
-    assert!(mib_on_three(Op::Read, deadline, true) < mib_on_three(Op::Read, none, true));
+    assert_eq!([deadline, none].map(|of| mib_on_three(Op::Read, of, true)), [5, 8]);
+}
+
+/// A write that waits for its bitmap is sent when something else may have been begun, and is plugged all the same; what
+/// was read before it leaves no mark.
+#[test]
+fn what_is_written_is_plugged_whatever_was_begun_since() {
+    let plugs = Plugs::of_programs();
+    let queue = QueueSpec { scheduler: Scheduler::MqDeadline, max_sectors: 2560, ..QUEUE };
+    let mut layer = BlockLayer::new(flashes(2), queue, &plugs);
+    // Three pieces on two drives.
+    let mut commands_of = |at, op, begun: Request| {
+        plugs.begin(&begun);
+        for piece in 0..3 {
+            let request = Request::read(piece / 2 * 256, 256).to(piece as u32 % 2);
+            layer.submit(at, piece, Request { op, ..request });
+        }
+        layer.advance(at + 1_000_000_000, &mut Vec::new());
+        let mut counters = Counters::default();
+        layer.count(&mut counters);
+        counters.targets.iter().map(|target| target.commands).sum::<u64>()
+    };
+    let small_read = Request::read(0, 8);
+    assert_eq!(commands_of(0, Op::Read, small_read), 2);
+    assert_eq!(commands_of(2_000_000_000, Op::WRITE, small_read), 2 + 3);
 }
 
 /// What cannot lose a write is not flushed, neither by a stripe nor by parity; what can, is.

@@ -143,7 +143,8 @@ impl Cell<'_> {
         let (queue, is_written_back) = (self.queue(), self.is_buffered());
         let bitmap = (self.text("bitmap") == "internal")
             .then(|| BitmapSpec { flushes: self.text("drive_write_cache") == "on" });
-        let spec = MdSpec { stripe_cache_rows, queue, is_written_back, bitmap };
+        let spec =
+            MdSpec { stripe_cache_rows, queue, is_written_back, bitmap, is_cut_at_chunks: false };
         Md::new(Box::new(layout.unwrap()), below, driver, spec).unwrap().into()
     }
 

@@ -56,7 +56,9 @@ impl<D: Device> Md<D> {
         let largest = if self.delayed.is_some() { PAGE_BIO_SECTORS } else { BIO_SECTORS };
         let mut sector = start;
         while sector < end {
-            let next = (sector + largest).min(end);
+            let chunk_end = (sector / self.chunk_sectors + 1) * self.chunk_sectors;
+            let cut = if self.is_cut_at_chunks { chunk_end } else { end };
+            let next = (sector + largest).min(end).min(cut);
             let bio = Bio::new(caller, sector, next, next == end);
             self.bios.push_back(Bio { before: self.pages_before_first(&bio), ..bio });
             sector = next;
@@ -97,7 +99,8 @@ impl<D: Device> Md<D> {
         let chunk = self.chunk_sectors;
         let may_sleep = self.driver.plugs.may_sleep(&request);
         let most = u64::from(self.members.max_sectors(0)).min(BIO_SECTORS);
-        let mut plug = Plug::default().endless(!is_plugged);
+        let mut plug = Plug::default();
+        plug.set_endless(!is_plugged);
         for piece in pieces(request.sector..request.end(), most, chunk) {
             let mut places = Vec::with_capacity(1);
             self.layout.places(piece.start, &mut places);
