@@ -190,21 +190,29 @@ fn last_lines(path: &Path, lines: usize) -> String {
 /// A kernel that runs; it is ended with this.
 struct Process {
     child: Child,
-    has_ended: bool,
+    /// Ends the kernel's group when this program is gone, however it went: it then reads the end of its input. A guest
+    /// that computes without end notices nothing of it.
+    watch: Child,
 }
 
 impl Process {
     fn start(mut command: Command) -> Result<Self> {
-        let child = command.spawn().map_err(|error| {
+        let mut child = command.spawn().map_err(|error| {
             Error::from(error).context("cannot start the kernel by setarch (package util-linux)")
         })?;
-        Ok(Process { child, has_ended: false })
+        match watch(&child) {
+            Ok(watch) => Ok(Process { child, watch }),
+            Err(error) => {
+                end(&mut child);
+                Err(Error::from(error)
+                    .context("cannot start `sh`, which ends the kernel with ileave"))
+            }
+        }
     }
 
     fn check_alive(&mut self) -> Result<()> {
         match self.child.try_wait()? {
             Some(status) => {
-                self.has_ended = true;
                 Err(Error::new(format!("the kernel ended with {status} before it began")))
             }
             None => Ok(()),
@@ -215,7 +223,6 @@ impl Process {
         let began = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait()? {
-                self.has_ended = true;
                 return Ok(status);
             }
             if began.elapsed() > limit {
@@ -228,10 +235,23 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Its guest's processes are in its group.
-        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
-        if !self.has_ended {
-            let _ = self.child.wait();
-        }
+        // Its guest's processes are in its group, and so is what watches it.
+        end(&mut self.child);
+        let _ = self.watch.wait();
     }
+}
+
+/// Ends a kernel and all of its group.
+fn end(child: &mut Child) {
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    let _ = child.wait();
+}
+
+/// Watches over the group of `child`, from within it.
+fn watch(child: &Child) -> std::io::Result<Child> {
+    let mut command = Command::new("sh");
+    command.args(["-c", "read -r end; kill -KILL 0"]);
+    command.process_group(child.id().cast_signed());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn()
 }

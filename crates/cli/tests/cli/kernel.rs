@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Whether there is a kernel here.
 fn has_kernel() -> bool {
@@ -879,4 +880,52 @@ fn commands_cost_the_host_where_that_is_asked_for() {
         let error = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(error.contains(said), "{error}");
     }
+}
+
+/// Its disks are gone, and it reads no clock: it would compute for ever.
+#[test]
+fn a_guest_that_computes_without_end_goes_with_the_program() {
+    if takes_long() || !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            volume = { drives = "1x980-pro-1tb:1GiB", level = "single" }
+            fs.kind = "ext4"
+            workload.w = { kind = "command", command = "cd {mount}; while :; do :; done" }
+        "#,
+    );
+    let mut program = Command::new(env!("CARGO_BIN_EXE_ileave"));
+    program.args(["run", &file, "--on", "kernel", "--out", "x"]).current_dir(here.path());
+    program.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut program = program.spawn().unwrap();
+    // The numbers of /proc/PID/stat behind the name: parent, group, and time in user mode in hundredths of a second.
+    let processes = || {
+        fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+            let number = |place: usize| fields[place].parse::<u64>().unwrap();
+            (fields[0] != "Z").then(|| [number(1), number(2), number(11)])
+        })
+    };
+    let wait_until = |what: &dyn Fn() -> bool| {
+        let began = Instant::now();
+        while !what() {
+            assert!(began.elapsed() < Duration::from_secs(100));
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    let group = || {
+        let own =
+            |&[parent, group, _]: &[u64; 3]| parent == u64::from(program.id()) && group != parent;
+        processes().find(own).map(|[_, group, _]| group)
+    };
+    wait_until(&|| group().is_some());
+    let group = group().unwrap();
+    wait_until(&|| processes().any(|[_, of, user]| of == group && user > 200));
+    program.kill().unwrap();
+    program.wait().unwrap();
+    wait_until(&|| processes().all(|[_, of, _]| of != group));
 }
