@@ -96,7 +96,7 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
     let level = &volume.level;
     let has_copies = level.losses_survived(level.members_min()) > 0 && !level.has_stripe_cache();
     if setup.files.is_some() {
-        return Plugs::of_files();
+        return Plugs::default();
     }
     let plugs = if volume.page_cache.is_read { Plugs::default() } else { Plugs::of_programs() };
     if level.is_run_by_md() && has_copies { plugs.that_sleep() } else { plugs }

@@ -77,14 +77,10 @@ const ONE_BIO_SECTORS: u32 = 2048;
 
 impl Plugs {
     /// Those of programs that use the device itself: Linux holds back what they write (`blkdev_write_iter`), and what they
-    /// read only where it is more than one bio (`__blkdev_direct_IO`). The page cache and file systems hold back both.
+    /// read only where it is more than one bio (`__blkdev_direct_IO`). The page cache and file systems hold back both
+    /// (`Plugs::default`).
     pub fn of_programs() -> Self {
         Plugs { reads_apart: true, by_io_uring: true, ..Plugs::default() }
-    }
-
-    /// The same of file systems, whose threads sleep by themselves.
-    pub fn of_files() -> Self {
-        Plugs::default()
     }
 
     /// The same, where who sends sleeps for a place in a drive's queue, and until then sends nothing.

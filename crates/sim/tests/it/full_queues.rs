@@ -103,7 +103,7 @@ fn there_are_four_workers() {
         let stripe = Stripe::new(16, &[4000; 2]).unwrap();
         done_at(&mut *array(stripe, flashes(2), plugs), &requests)
     };
-    let [by_workers, by_threads] = [Plugs::of_programs(), Plugs::of_files()].map(done);
+    let [by_workers, by_threads] = [Plugs::of_programs(), Plugs::default()].map(done);
     assert!(by_workers[7] > by_workers[0] && by_threads[7] < by_threads[0]);
     assert_eq!(by_workers[..7], by_threads[..7]);
     assert_eq!(by_workers[6], by_workers[0]);
