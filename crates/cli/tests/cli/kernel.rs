@@ -822,7 +822,7 @@ fn tune_chooses_a_file_system() {
     // btrfs takes no other blocks.
     assert_eq!(found["blocks"].is_null(), best == "btrfs", "{found}");
     // What a power cut loses, and what is set beside the layout, are said of files, too.
-    let build = ["tune", "--drives", "2x wd740gd", "--workload", "build", "--fs", "ext4"];
+    let build = ["tune", "--drives", "2x dors-32160w", "--workload", "build", "--fs", "ext4"];
     let few = ["--set", "workload.build.files=400", "--set", "workload.build.size=6MiB"];
     let said = stdout(here.path(), &[&build[..], &few].concat());
     assert!(said.starts_with("One layout alone, nothing to choose: build.tar_s"), "{said}");

@@ -16,8 +16,8 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
@@ -33,6 +33,20 @@ pub struct Shared {
     pub late: Arc<AtomicBool>,
     /// Bytes that programs have read.
     pub read_bytes: Arc<AtomicU64>,
+    /// What all of them write, made once: in `--on kernel` a page that is touched first costs some 50 us of real time.
+    noise: Arc<OnceLock<Box<[u8]>>>,
+}
+
+impl Shared {
+    /// What ends with `stopped`.
+    pub fn stopped_by(stopped: Arc<AtomicBool>) -> Self {
+        Shared { stopped, ..Shared::default() }
+    }
+
+    /// Noise, for drives and file systems that compress.
+    fn noise(&self) -> &[u8] {
+        self.noise.get_or_init(noise)
+    }
 }
 
 /// A mounted file system, for the programs of one thread.
@@ -45,8 +59,6 @@ struct Inner {
     /// The directories that programs have handles to, as paths from the root; the first is the root.
     directories: RefCell<Vec<Box<str>>>,
     path: RefCell<PathTo>,
-    /// What is written: noise, for drives and file systems that compress.
-    noise: Vec<u8>,
     buffer: RefCell<Vec<u8>>,
     shared: Shared,
 }
@@ -87,12 +99,13 @@ impl LiveFiles {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(root, flags, Mode::empty())
             .map_err(|error| Error::failure(format!("cannot open {}: {error}", root.display())))?;
+        // Not while a clock runs.
+        shared.noise();
         Ok(LiveFiles(Rc::new(Inner {
             root: opened,
             start: Instant::now(),
             directories: RefCell::new(vec!["".into()]),
             path: RefCell::default(),
-            noise: noise(),
             buffer: RefCell::new(vec![0; BUFFER_BYTES]),
             shared: shared.clone(),
         })))
@@ -126,7 +139,7 @@ impl LiveFiles {
 }
 
 /// Noise by a fixed rule: a multiplicative generator's high bytes.
-fn noise() -> Vec<u8> {
+fn noise() -> Box<[u8]> {
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut next = || {
         state =
@@ -191,8 +204,10 @@ impl Files for LiveFiles {
         parent: usize,
         name: &str,
     ) -> std::result::Result<usize, FsError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        self.at(parent, name, |root, path| openat(root, path, flags, Mode::empty()))?;
+        let found = self.at(parent, name, |root, path| statat(root, path, AtFlags::empty()))?;
+        if !FileType::from_raw_mode(found.st_mode).is_dir() {
+            return Err(FsError::NotDirectory);
+        }
         Ok(self.handle())
     }
 
@@ -238,10 +253,11 @@ impl Files for LiveFiles {
         bytes: u64,
     ) -> std::result::Result<(), FsError> {
         self.go_on()?;
+        let noise = self.0.shared.noise();
         let mut done = 0;
         while done < bytes {
             let piece = (bytes - done).min(BUFFER_BYTES as u64) as usize;
-            let written = pwrite(file, &self.0.noise[..piece], offset + done).map_err(failed)?;
+            let written = pwrite(file, &noise[..piece], offset + done).map_err(failed)?;
             done += written as u64;
         }
         Ok(())

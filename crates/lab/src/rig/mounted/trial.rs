@@ -76,7 +76,7 @@ pub(super) fn prepare<'a>(
         trial,
         shell: site.shell(),
         at: site.mount_point(),
-        shared: Shared { stopped: site.stopped(), ..Shared::default() },
+        shared: Shared::stopped_by(site.stopped()),
         planned,
         devices,
         is_built: false,
