@@ -163,6 +163,7 @@ fn models_agree_with_the_kernel() {
             workload.lvm = { kind = "sequential", op = "write", block = "256KiB", depth = 64, count = 600, volume.drives = "3xp4800x-375gb:8GiB", volume.level = "lvm-raid5", volume.interleave = "1MiB" }
             workload.committers = { kind = "random", op = "write", block = "8KiB", jobs = 16, flush_every = 1, count = 150, volume.drives = "4x980-pro-1tb:8GiB", volume.level = "md-raid6" }
             workload.large = { kind = "random", block = "1MiB", depth = 4, reads_percent = 50, count = 200, volume.drives = "3xst18000nm000j:8GiB", volume.level = "md-stripe", volume.interleave = "128KiB" }
+            workload.alone = { kind = "random", op = "write", depth = 32, flush_every = 1, count = 400, volume.drives = "1xst18000nm000j:8GiB", drive.write_cache = [false, true], volume.level = "single" }
         "#,
     );
     let held = [
@@ -177,6 +178,7 @@ fn models_agree_with_the_kernel() {
         ("lvm", 1, 0.05),
         ("committers", 1, 0.10),
         ("large", 1, 0.05),
+        ("alone", 2, 0.05),
         ("nested", 8, 0.05),
         ("row", 4, 0.15),
         ("pieces", 4, 0.05),

@@ -44,8 +44,8 @@ use crate::bus::{Bus, Port};
 use crate::damage::Damage;
 use crate::outbox::{Outbox, earlier};
 use crate::spent::Ledger;
-use crate::{Disturbance, Event, Fault, Nanos, Tag, TargetCounters};
-use block::Request;
+use crate::{Disturbance, Event, Fault, Nanos, Spent, Tag, TargetCounters};
+use block::{Op, Request};
 use cache::Segments;
 use destage::Destage;
 use dirty::Dirty;
@@ -160,6 +160,11 @@ impl Drive {
     pub(crate) fn submit(&mut self, now: Nanos, tag: Tag, request: Request, bus: &mut Bus) {
         if self.failed {
             return self.outbox.refuse(now, tag, now, Fault::Failed);
+        }
+        if request.op == Op::Flush && self.holds_no_writes() {
+            // A host that knows it does not even ask (Linux's `submit_bio_noacct`).
+            let spent = Spent::NONE;
+            return self.outbox.push(Event::Done { tag, at: now, result: Ok(()), spent });
         }
         if self.is_busy() {
             let request = request.parted();

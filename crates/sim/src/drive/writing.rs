@@ -73,6 +73,11 @@ impl Drive {
             && self.goes_to_medium(request, fua)
     }
 
+    /// Whether its write cache is off: what is done is on the medium.
+    pub(super) fn holds_no_writes(&self) -> bool {
+        self.controller.write_buffer_sectors == 0
+    }
+
     fn goes_to_medium(&self, request: &Request, fua: bool) -> bool {
         fua || u64::from(request.sectors) > self.controller.write_buffer_sectors
     }

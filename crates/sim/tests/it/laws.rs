@@ -4,7 +4,7 @@ use super::common::arrivals::Poisson;
 use super::common::drives::{self, TURN, spec};
 use block::layout::Stripe;
 use block::{Op, Request};
-use sim::drive::{DriveSpec, Keeps, Platters, ReadAheadPolicy};
+use sim::drive::{Discipline, DriveSpec, Keeps, Platters, ReadAheadPolicy};
 use sim::workload::{Jobs, Pattern, RunningStream, Stream};
 use sim::{
     Array, Device, Driver, Nanos, Outcome, Part, Processor, Server, Shelf, Splitter, run, run_on,
@@ -192,6 +192,27 @@ fn cached_sequential_writes_run_at_the_sustained_rate() {
     let outcome = run(&mut shelf(1, &cached), &mut RunningStream::new(writes, 1));
     let rate = outcome.bytes as f64 / (outcome.elapsed_ns as f64 / 1e9);
     assert!((rate / sustained - 1.0).abs() < 0.02, "{rate} B/s, not {sustained}");
+}
+
+/// Without a write cache nothing waits for a flush: writes in flight are served in the drive's best order, however often
+/// one is asked for. A kernel flushes such a drive not at all, and is as fast.
+#[test]
+fn flushes_cost_nothing_without_a_write_cache() {
+    let rate = |flush_every, write_buffer_sectors| {
+        let mut spec = spec();
+        spec.controller.firmware.queue_depth = 32;
+        spec.controller.firmware.discipline = Discipline::Sptf { ageing_us_per_ms: 0 };
+        spec.controller.write_buffer_sectors = write_buffer_sectors;
+        let writes = stream(Op::WRITE, Pattern::Random, 8, 1000, 32);
+        let writes = Stream { flush_every, ..writes };
+        let took = run(&mut shelf(1, &spec), &mut RunningStream::new(writes, 42)).elapsed_ns;
+        1000.0 / (took as f64 / 1e9)
+    };
+    let (plain, flushed) = (rate(0, 0), rate(1, 0));
+    assert!((flushed / plain - 1.0).abs() < 0.01, "{flushed} {plain}");
+    // With one each flush waits for the write before.
+    let cached = rate(1, 4096);
+    assert!(cached < 0.6 * flushed, "{cached} {flushed}");
 }
 
 #[test]
