@@ -1,4 +1,4 @@
-//! In which order md comes to the parts of a large read.
+//! In which order md comes to the parts of a large request.
 //!
 //! md takes a bio of so many sectors at once, and no piece that goes on in the next chunk. Each time the rest is handed in
 //! anew, and waits until what was handed in later is through (`submit_bio_noacct` handles the bios of one caller from a
@@ -18,7 +18,7 @@ pub enum Rests {
     AtOnce,
 }
 
-/// How md cuts a large read.
+/// How md cuts a large request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// The sectors of a bio.
@@ -27,7 +27,7 @@ pub struct Cut {
     pub rests: Rests,
 }
 
-/// The `parts` of a read, which ascend, each with the number of its bio, in md's order.
+/// The `parts` of a request, which ascend, each with the number of its bio, in md's order.
 ///
 /// ```text
 /// bios of 5 over chunks of 8:  |a a a a a|b b b c c|d d d d d|     anew: a, b, d, c     at once: a, c, b, d

@@ -139,12 +139,15 @@ impl Plan {
         for step in std::mem::take(&mut self.steps) {
             self.cut(step, first, most, &mut parts);
         }
-        let bio_of = |step: &Step| match step.content {
-            Content::Data(sector) | Content::P(sector) | Content::Q(sector) => {
-                (sector - first) / u64::from(most)
-            }
+        let sector_of = |step: &Step| match step.content {
+            Content::Data(sector) | Content::P(sector) | Content::Q(sector) => sector,
         };
-        self.steps = bios::in_order(parts.into_iter().map(|step| (bio_of(&step), step)), rests);
+        // All copies of a piece are written at once.
+        parts.sort_by_key(sector_of);
+        let pieces = parts.chunk_by(|step, next| step.content == next.content);
+        let bio_of = |copies: &[Step]| (sector_of(&copies[0]) - first) / u64::from(most);
+        let pieces = pieces.map(|copies| (bio_of(copies), copies.to_vec()));
+        self.steps = bios::in_order(pieces, rests).into_iter().flatten().collect();
         self.stage_ends.clear();
         self.end_stage();
     }
@@ -357,6 +360,24 @@ mod tests {
         let [later, sooner] = [710, 700].map(|sector| [Place { member: 1, sector }]);
         assert_eq!(others, [&[][..], &[], &later, &sooner]);
         assert_eq!((plan.stages(), plan.steps().len()), (1, 4));
+    }
+
+    #[test]
+    fn copies_of_a_piece_are_written_together() {
+        let mut plan = Plan::new();
+        // Sectors 0 to 90 of two chunks, each on two members, in bios of 50.
+        for (member, sector) in [(0, 0), (1, 0)] {
+            plan.step(Op::WRITE, Place { member, sector }, 40, Content::Data(0));
+        }
+        for (member, sector) in [(2, 0), (3, 0)] {
+            plan.step(Op::WRITE, Place { member, sector }, 50, Content::Data(40));
+        }
+        plan.end_stage();
+        plan.cut_into_bios(0, Cut { bio_sectors: 50, rests: Rests::Anew });
+        let part = |step: &Step| (step.request.target, step.request.sector, step.request.sectors);
+        let parts: Vec<_> = plan.stage(0).iter().map(part).collect();
+        let expected = [(0, 0, 40), (1, 0, 40), (2, 10, 40), (3, 10, 40), (2, 0, 10), (3, 0, 10)];
+        assert_eq!(parts, expected);
     }
 
     #[test]

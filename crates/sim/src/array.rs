@@ -70,10 +70,10 @@ impl<D: Device> Array<D> {
         self
     }
 
-    /// The same array, which cuts reads into bios before it chooses copies, as md does.
+    /// The same array, which cuts requests for data into bios, before it chooses copies, as md does.
     #[must_use]
-    pub fn cutting_reads(mut self, cut: Cut) -> Self {
-        self.core.cut_reads(cut);
+    pub fn cutting_into_bios(mut self, cut: Cut) -> Self {
+        self.core.cut_into_bios(cut);
         self
     }
 

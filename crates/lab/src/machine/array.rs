@@ -20,10 +20,11 @@ pub(super) fn array(
         let queues = linux::block_layer(volume, below, &driver.plugs)?;
         let copies = linux::copy_choice(volume);
         let array = mapped(volume, queues, driver)?.choosing_copies(copies);
-        // md cuts a read into bios (`bio_split_to_limits`) before it chooses copies. What is read ahead is cut, too; that is left
+        // md cuts a request into bios (`bio_split_to_limits`) before it chooses copies, and comes to their pieces in an order of
+        // its own, which a disk that drains its cache can feel. What is read ahead is cut, too; that is left
         // out, for with it long windows over small chunks come at less than half the kernel's rate, and why is not known (docs/md.md).
         if volume.level.is_run_by_md() && !volume.page_cache.is_read {
-            array.cutting_reads(linux::cut(volume)).into()
+            array.cutting_into_bios(linux::cut(volume)).into()
         } else {
             array.into()
         }

@@ -45,7 +45,7 @@ pub struct Core {
     /// The load of each member, for choosing among copies.
     pub(super) members: Vec<Member>,
     pub(super) copy_choice: CopyChoice,
-    /// How reads are cut, where they are.
+    /// How requests for data are cut, where they are.
     pub(super) cut: Option<Cut>,
     /// The member that is being restored.
     pub(super) restoring: Option<Restoring>,
@@ -179,8 +179,8 @@ impl Core {
         self.copy_choice = by;
     }
 
-    /// Cuts reads into bios from now on, and chooses a copy for each.
-    pub fn cut_reads(&mut self, cut: Cut) {
+    /// Cuts requests for data into bios from now on, and chooses a copy for each that is read.
+    pub fn cut_into_bios(&mut self, cut: Cut) {
         self.cut = Some(cut);
     }
 

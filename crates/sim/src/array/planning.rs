@@ -65,7 +65,7 @@ impl Core {
         let plan = &mut self.plans[slot];
         let laid = self.layout.plan(request.parted(), &self.health, plan);
         if let Some(cut) = self.cut
-            && request.op == Op::Read
+            && matches!(request.op, Op::Read | Op::Write { .. })
             && request.sectors > cut.bio_sectors
             && laid.is_ok()
         {

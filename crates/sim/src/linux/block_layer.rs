@@ -137,7 +137,6 @@ impl<D: Device> BlockLayer<D> {
 
     fn send_later(&mut self, now: Nanos, thread: u64) {
         let Some(later) = self.asleep.remove(&thread) else { return };
-        self.unplug(now);
         for bio in later {
             self.send(now, bio);
         }
@@ -165,7 +164,9 @@ impl<D: Device> BlockLayer<D> {
 
     fn target_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
         let request = self.queues.done(at, slot);
-        while let Some(bio) = self.queues.woken.pop_front() {
+        while let Some((part, bio)) = self.queues.wake_one(request.target) {
+            self.unplug(at);
+            self.queues.hold(at, &mut self.plug, part, bio);
             self.wake(at, bio.thread);
         }
         let modifies = request.op.modifies() && fault.is_none();

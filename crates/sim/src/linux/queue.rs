@@ -13,6 +13,7 @@
 use crate::Nanos;
 use block::{Op, Request};
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::Bound::{Excluded, Unbounded};
 
 /// The sectors of a page, which is what a bio from md's stripe cache carries.
 pub(super) const PAGE_SECTORS: u32 = 8;
@@ -87,6 +88,13 @@ pub(super) enum Memory {
     Pages,
 }
 
+/// Where a request grew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Behind,
+    InFront,
+}
+
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -108,7 +116,7 @@ pub(super) struct Queue {
     spec: QueueSpec,
     /// Reads, then writes, by sector.
     by_sector: [BTreeSet<(u64, Slot)>; 2],
-    /// The same by arrival; a request that was merged away or dispatched out of order is skipped.
+    /// The same by arrival.
     by_age: [VecDeque<Slot>; 2],
     /// Requests that exist.
     made: usize,
@@ -188,15 +196,15 @@ impl Queue {
         }
     }
 
-    /// A request that waits here, and that a bio goes on behind or in front of (`elv_merge`); grown by it.
+    /// A request that waits here, and that a bio goes on behind or in front of (`elv_merge`); grown by it, on this side.
     pub(super) fn merge(
         &mut self,
         bio: Request,
         memory: Memory,
         all: &mut slab::Slab<Queued>,
-    ) -> Option<Slot> {
+    ) -> Option<(Slot, Side)> {
         if let Some(slot) = self.merge_behind(bio, memory, all) {
-            return Some(slot);
+            return Some((slot, Side::Behind));
         }
         let max_sectors = self.max_sectors(memory);
         let waiting = &mut self.by_sector[direction(bio.op)];
@@ -207,7 +215,47 @@ impl Queue {
         waiting.insert((bio.sector, slot));
         all[slot].request.sector = bio.sector;
         all[slot].request.sectors += bio.sectors;
-        Some(slot)
+        Some((slot, Side::InFront))
+    }
+
+    /// A request that grew on this side may touch another that waits: then the two become one, which is as old as the older
+    /// (`attempt_merge`, `dd_merged_requests`). Gives the one that stays and the one that is no more.
+    pub(super) fn join(
+        &mut self,
+        grown: Slot,
+        side: Side,
+        memory: Memory,
+        all: &mut slab::Slab<Queued>,
+    ) -> Option<(Slot, Slot)> {
+        let max_sectors = self.max_sectors(memory);
+        let direction = direction(all[grown].request.op);
+        let waiting = &mut self.by_sector[direction];
+        let place = (all[grown].request.sector, grown);
+        let above = |place| waiting.range((Excluded(place), Unbounded)).next().map(|&(_, slot)| slot);
+        let (stays, goes) = match side {
+            Side::Behind => (grown, above(place)?),
+            Side::InFront => (waiting.range(..place).next_back()?.1, grown),
+        };
+        let [first, second] = [stays, goes].map(|slot| all[slot].request);
+        if first.end() != second.sector || !fits(&first, &second, max_sectors) {
+            return None;
+        }
+        let next = &mut self.next[direction];
+        if *next == Some(goes) {
+            *next = above((second.sector, goes));
+        }
+        waiting.remove(&(second.sector, goes));
+        let by_age = &mut self.by_age[direction];
+        let older = all[stays].made_at.min(all[goes].made_at);
+        if all[stays].made_at > older {
+            by_age.retain(|&slot| slot != stays);
+            by_age.iter_mut().filter(|slot| **slot == goes).for_each(|slot| *slot = stays);
+        } else {
+            by_age.retain(|&slot| slot != goes);
+        }
+        all[stays].made_at = older;
+        all[stays].request.sectors += second.sectors;
+        Some((stays, goes))
     }
 
     /// A request that waits here, and that `request` goes on behind; grown by it. One that comes from a plug is put in front of
@@ -364,20 +412,70 @@ impl Plug {
 mod tests {
     use super::*;
 
+    /// Sectors 0 to 8 are asked for first and 16 to 24 then; 8 to 16 goes on behind the one and reaches the other. In front of the
+    /// younger one it makes it as old as the older one is.
+    #[test]
+    fn two_requests_become_one_where_a_bio_fills_the_gap() {
+        let side = Side::Behind;
+        for sectors in [[0, 16], [16, 0]] {
+            let mut all = slab::Slab::new();
+            let mut queue = Queue::new(spec(Scheduler::MqDeadline, 32));
+            let slots = [0, 1].map(|number| {
+                let request = Request::read(sectors[number], 8);
+                let made_at = number as Nanos;
+                let slot = all.insert(Queued { request, made_at, stage: Stage::Waits });
+                queue.make();
+                queue.insert(slot, request);
+                slot
+            });
+            let grown = queue.merge(Request::read(8, 8), Memory::Whole, &mut all);
+            let at_0 = slots[usize::from(sectors[0] != 0)];
+            assert_eq!(grown, Some((at_0, side)));
+            let joined = queue.join(at_0, side, Memory::Whole, &mut all);
+            let at_16 = slots[usize::from(sectors[0] == 0)];
+            assert_eq!(joined, Some((at_0, at_16)));
+            assert_eq!((all[at_0].request.sectors, all[at_0].made_at), (24, 0));
+            assert_eq!(queue.join(at_0, Side::InFront, Memory::Whole, &mut all), None);
+            queue.unmake();
+            assert_eq!((queue.dispatch(9, &all), queue.dispatch(9, &all)), (Some(at_0), None));
+        }
+    }
+
+    #[test]
+    fn requests_that_would_be_too_large_stay_apart() {
+        let mut all = slab::Slab::new();
+        let mut queue = Queue::new(spec(Scheduler::MqDeadline, 32));
+        let [_, second] = [0, 2000].map(|sector| {
+            let request = Request::read(sector, 1000);
+            let slot = all.insert(Queued { request, made_at: 0, stage: Stage::Waits });
+            queue.make();
+            queue.insert(slot, request);
+            slot
+        });
+        let grown = queue.merge(Request::read(1500, 500), Memory::Whole, &mut all);
+        assert_eq!(grown, Some((second, Side::InFront)));
+        assert_eq!(queue.join(second, Side::InFront, Memory::Whole, &mut all), None);
+        // Now they touch, but are 3000 sectors together.
+        let grown = queue.merge(Request::read(1000, 500), Memory::Whole, &mut all);
+        assert!(grown.is_some());
+        assert_eq!(queue.join(grown.unwrap().0, grown.unwrap().1, Memory::Whole, &mut all), None);
+    }
+
+    fn spec(scheduler: Scheduler, tags: usize) -> QueueSpec {
+        QueueSpec {
+            scheduler,
+            requests: 2 * tags,
+            tags,
+            max_sectors: 2560,
+            max_segments: 168,
+            is_write_back: false,
+        }
+    }
+
     /// By hand from `sbq_calc_wake_batch`: of 32 tags a sleeper waits for four, and never for more than 8.
     #[test]
     fn a_sleeper_wakes_by_eighths() {
-        let batch = |scheduler, tags| {
-            let spec = QueueSpec {
-                scheduler,
-                requests: 2 * tags,
-                tags,
-                max_sectors: 2560,
-                max_segments: 168,
-                is_write_back: false,
-            };
-            Queue::new(spec).wake_batch()
-        };
+        let batch = |scheduler, tags| Queue::new(spec(scheduler, tags)).wake_batch();
         assert_eq!(
             [1, 15, 16, 32, 64, 1023].map(|tags| batch(Scheduler::None, tags)),
             [1, 1, 2, 4, 8, 8]

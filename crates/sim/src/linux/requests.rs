@@ -1,7 +1,7 @@
 //! Requests to the drives: made of bios, merged with neighbours, held back in plugs, dispatched, and what each
 //! carries.
 
-use super::queue::{Memory, Plug, Queue, QueueSpec, Queued, Slot, Stage};
+use super::queue::{Memory, Plug, Queue, QueueSpec, Queued, Side, Slot, Stage};
 use crate::{Counters, Device, Event, Nanos, Tag};
 use block::{Op, Request};
 use slab::Slab;
@@ -31,8 +31,6 @@ pub(super) struct Requests<D, C> {
     sleeping: Vec<VecDeque<(Request, C)>>,
     flushes: Vec<Flushes<C>>,
     events: Vec<Event>,
-    /// Bios that have got a place since this was last looked at, so that their senders go on.
-    pub(super) woken: VecDeque<C>,
 }
 
 /// The flushes of a drive, of which one is under way at a time; those that come meanwhile share the next
@@ -58,7 +56,6 @@ impl<D: Device, C: Carry> Requests<D, C> {
                 .map(|_| Flushes { is_under_way: false, waiting: Vec::new() })
                 .collect(),
             events: Vec::new(),
-            woken: VecDeque::new(),
         }
     }
 
@@ -112,11 +109,16 @@ impl<D: Device, C: Carry> Requests<D, C> {
             }
             fits
         });
-        let into = in_plug.or_else(|| queue.merge(bio, memory, &mut self.all));
-        if let Some(slot) = into {
+        if let Some(slot) = in_plug {
             self.carried[slot].push(carries);
+            return true;
         }
-        into.is_some()
+        let Some((slot, side)) = queue.merge(bio, memory, &mut self.all) else { return false };
+        self.carried[slot].push(carries);
+        if let Some((stays, goes)) = queue.join(slot, side, memory, &mut self.all) {
+            self.take_in(stays, goes);
+        }
+        true
     }
 
     /// Makes a request of a bio and holds it in the sender's `plug`. There must be room for it.
@@ -128,12 +130,18 @@ impl<D: Device, C: Carry> Requests<D, C> {
     /// Merges a bio, or makes a request of it and holds it in the sender's `plug`; where there is no room, the sender
     /// sends its plug on and sleeps. Gives whether the bio is sent.
     pub(super) fn send(&mut self, now: Nanos, plug: &mut Plug, bio: Request, carries: C) -> bool {
-        let is_sent = self.try_send(now, plug, bio, carries);
-        if !is_sent {
-            self.unplug(now, plug);
+        if self.try_send(now, plug, bio, carries) {
+            return true;
+        }
+        // Requests that merge as they leave the plug make room at once (`blk_mq_get_tag`).
+        self.unplug(now, plug);
+        let has_room = self.has_room(bio.target);
+        if has_room {
+            self.hold(now, plug, bio, carries);
+        } else {
             self.sleeping[bio.target as usize].push_back((bio, carries));
         }
-        is_sent
+        has_room
     }
 
     /// The same, but where there is no room nobody sleeps and nothing is sent (`REQ_NOWAIT`). Gives whether it is sent.
@@ -226,11 +234,23 @@ impl<D: Device, C: Carry> Requests<D, C> {
         let mergeable = Some(queue).filter(|_| may_merge);
         let into = mergeable.and_then(|queue| queue.merge_behind(request, memory, &mut self.all));
         let queue = &mut self.queues[target as usize];
-        let Some(into) = into else { return queue.insert(slot, request) };
-        queue.unmake();
-        self.all.remove(slot);
-        let mut carried = self.carried.remove(slot);
-        self.carried[into].append(&mut carried);
+        let Some(mut into) = into else { return queue.insert(slot, request) };
+        self.take_in(into, slot);
+        // Now that may go on behind another (`elv_attempt_insert_merge`).
+        while let queue = &mut self.queues[target as usize]
+            && let Some((stays, goes)) = queue.join(into, Side::InFront, memory, &mut self.all)
+        {
+            self.take_in(stays, goes);
+            into = stays;
+        }
+    }
+
+    /// Of two requests that have become one, the one that goes is forgotten; what it carries, the other does.
+    fn take_in(&mut self, stays: Slot, goes: Slot) {
+        let gone = self.all.remove(goes);
+        self.queues[gone.request.target as usize].unmake();
+        let mut carried = self.carried.remove(goes);
+        self.carried[stays].append(&mut carried);
         self.spare.push(carried);
     }
 
@@ -259,8 +279,7 @@ impl<D: Device, C: Carry> Requests<D, C> {
         self.events = events;
     }
 
-    /// A drive is done with a request: its place is free for whoever sleeps, and the next one goes to the drive. Gives
-    /// what was asked.
+    /// A drive is done with a request: its place is free, and the next one goes to the drive. Gives what was asked.
     pub(super) fn done(&mut self, at: Nanos, slot: Slot) -> Request {
         let request = self.all[slot].request;
         match std::mem::replace(&mut self.all[slot].stage, Stage::Done) {
@@ -272,20 +291,18 @@ impl<D: Device, C: Carry> Requests<D, C> {
             }
             Stage::Waits | Stage::InFlight | Stage::Done => {}
         }
-        let target = request.target as usize;
-        self.queues[target].done();
-        while self.queues[target].has_room()
-            && let Some((bio, carries)) = self.sleeping[target].pop_front()
-        {
-            self.woken.push_back(carries);
-            let awake = Plug::default();
-            if !self.merge(&awake, bio, carries) {
-                let slot = self.make(at, bio, carries);
-                self.queues[target].insert(slot, bio);
-            }
-        }
+        self.queues[request.target as usize].done();
         self.dispatch(at, request.target);
         request
+    }
+
+    /// Who has slept longest for a place that is free now: what it sends, to be held in its plug.
+    pub(super) fn wake_one(&mut self, target: u32) -> Option<(Request, C)> {
+        let sleepers = &mut self.sleeping[target as usize];
+        if sleepers.is_empty() || !self.queues[target as usize].has_room() {
+            return None;
+        }
+        sleepers.pop_front()
     }
 
     /// What a request carries, to be given back with [`Requests::carries_again`]; it is forgotten where nothing more is
@@ -318,7 +335,6 @@ impl<D: Device, C: Carry> Requests<D, C> {
     pub(super) fn abort(&mut self, cut: bool, kept: impl Fn(&C) -> bool) {
         self.queues.iter_mut().for_each(Queue::abort);
         self.sleeping.iter_mut().for_each(VecDeque::clear);
-        self.woken.clear();
         for flushes in &mut self.flushes {
             flushes.waiting.clear();
         }

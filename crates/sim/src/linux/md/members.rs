@@ -47,7 +47,15 @@ impl<D: Device> Md<D> {
 
     fn member_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
         let request = self.members.done(at, slot);
-        self.members.woken.clear();
+        while let Some((bio, carries)) = self.members.wake_one(request.target) {
+            // A worker sends the pieces of a read one by one and sleeps at one; here they sleep side by side, and those that come
+            // later still find what they go on behind or in front of.
+            let mut plug = Plug::default();
+            if !self.members.merge(&plug, bio, carries) {
+                self.members.hold(at, &mut plug, bio, carries);
+                self.members.unplug(at, &mut plug);
+            }
+        }
         if self.thread == Thread::WaitsFor(request.target) && request.op != Op::Flush {
             self.freed += 1;
             if self.freed >= self.members.wake_batch(request.target) {
