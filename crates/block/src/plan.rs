@@ -134,13 +134,19 @@ impl Plan {
 
     /// Cuts the only stage of a request for data from `first` on, as Linux cuts a request into bios, and has the steps in
     /// md's order ([`bios`]).
+    ///
+    /// # Panics
+    ///
+    /// Where there are several stages, or parity.
     pub fn cut_into_bios(&mut self, first: u64, Cut { bio_sectors: most, rests }: Cut) {
+        assert!(self.stages() <= 1, "bios are of one stage");
         let mut parts = Vec::with_capacity(self.steps.len() + 1);
         for step in std::mem::take(&mut self.steps) {
             self.cut(step, first, most, &mut parts);
         }
         let sector_of = |step: &Step| match step.content {
-            Content::Data(sector) | Content::P(sector) | Content::Q(sector) => sector,
+            Content::Data(sector) => sector,
+            Content::P(_) | Content::Q(_) => panic!("bios are of data"),
         };
         // All copies of a piece are written at once.
         parts.sort_by_key(sector_of);

@@ -21,9 +21,10 @@ pub(super) fn array(
         let copies = linux::copy_choice(volume);
         let array = mapped(volume, queues, driver)?.choosing_copies(copies);
         // md cuts a request into bios (`bio_split_to_limits`) before it chooses copies, and comes to their pieces in an order of
-        // its own, which a disk that drains its cache can feel. What is read ahead is cut, too; that is left
-        // out, for with it long windows over small chunks come at less than half the kernel's rate, and why is not known (docs/md.md).
-        if volume.level.is_run_by_md() && !volume.page_cache.is_read {
+        // its own, which a disk that empties its cache can feel. Write-back sends single pages. RAID 5 and 6 are here while they
+        // are rebuilt.
+        let is_cut = volume.level.is_run_by_md() && !volume.level.has_stripe_cache();
+        if is_cut && !volume.page_cache.is_written {
             array.cutting_into_bios(linux::cut(volume)).into()
         } else {
             array.into()

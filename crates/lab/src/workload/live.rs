@@ -33,7 +33,7 @@ pub struct Shared {
     pub late: Arc<AtomicBool>,
     /// Bytes that programs have read.
     pub read_bytes: Arc<AtomicU64>,
-    /// What all of them write, made once: in `--on kernel` a page that is touched first costs some 50 us of real time.
+    /// What all of them write, made once: in `--on kernel` the first touch of a page costs some 50 us of real time.
     noise: Arc<OnceLock<Box<[u8]>>>,
 }
 

@@ -81,7 +81,7 @@ fn what_is_read_ahead_is_the_kernels() {
     }
     assert_eq!(written, READ, "UPDATE=1 writes ours anew");
     // docs/md.md has these numbers.
-    assert_eq!((close, lines.len()), (79, 84));
+    assert_eq!((close, lines.len()), (81, 84));
 }
 
 /// Some of the `lines` of a file and our rate of each, in no order. All lines are workloads of one experiment, as they were

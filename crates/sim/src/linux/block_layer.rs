@@ -167,6 +167,7 @@ impl<D: Device> BlockLayer<D> {
         while let Some((part, bio)) = self.queues.wake_one(request.target) {
             self.unplug(at);
             self.queues.hold(at, &mut self.plug, part, bio);
+            self.plugged_at = Some(at);
             self.wake(at, bio.thread);
         }
         let modifies = request.op.modifies() && fault.is_none();

@@ -77,6 +77,16 @@ pub(super) struct Queued {
     pub(super) made_at: Nanos,
     /// How far it has come.
     pub(super) stage: Stage,
+    /// It is merged with nothing (`REQ_NOMERGE`).
+    pub(super) is_alone: bool,
+}
+
+impl Queued {
+    /// Whether it can take in another, which is no more than so many sectors then.
+    pub(super) fn has_room_for(&self, other: &Request, max_sectors: u32) -> bool {
+        let Request { op, sectors, .. } = self.request;
+        !self.is_alone && op == other.op && sectors + other.sectors <= max_sectors
+    }
 }
 
 /// How what a request carries lies in memory.
@@ -125,16 +135,13 @@ pub(super) struct Queue {
     /// What the scheduler has given away before it turned out that the drive takes no more: the next one for the drive, which
     /// nothing merges with (`blk_mq_do_dispatch_sched`).
     pulled: Option<Slot>,
+    /// The one that the next request from a plug is tried with first (`last_merge`).
+    last_merged: Option<Slot>,
     direction: usize,
     /// Of reads and of writes, what was next above the last one that was sent (`next_rq`).
     next: [Option<Slot>; 2],
     batch: u32,
     starved: u32,
-}
-
-/// Whether one request of at most so many sectors can take in another.
-fn fits(request: &Request, other: &Request, max_sectors: u32) -> bool {
-    request.op == other.op && request.sectors + other.sectors <= max_sectors
 }
 
 fn direction(op: Op) -> usize {
@@ -151,6 +158,7 @@ impl Queue {
             made: 0,
             with_drive: 0,
             pulled: None,
+            last_merged: None,
             direction: 0,
             next: [None; 2],
             batch: 0,
@@ -210,11 +218,12 @@ impl Queue {
         let waiting = &mut self.by_sector[direction(bio.op)];
         let behind = waiting.range((bio.end(), 0)..=(bio.end(), Slot::MAX)).next().copied();
         let (sector, slot) =
-            behind.filter(|&(_, slot)| fits(&all[slot].request, &bio, max_sectors))?;
+            behind.filter(|&(_, slot)| all[slot].has_room_for(&bio, max_sectors))?;
         waiting.remove(&(sector, slot));
         waiting.insert((bio.sector, slot));
         all[slot].request.sector = bio.sector;
         all[slot].request.sectors += bio.sectors;
+        self.last_merged = Some(slot);
         Some((slot, Side::InFront))
     }
 
@@ -231,13 +240,15 @@ impl Queue {
         let direction = direction(all[grown].request.op);
         let waiting = &mut self.by_sector[direction];
         let place = (all[grown].request.sector, grown);
-        let above = |place| waiting.range((Excluded(place), Unbounded)).next().map(|&(_, slot)| slot);
+        let above =
+            |place| waiting.range((Excluded(place), Unbounded)).next().map(|&(_, slot)| slot);
         let (stays, goes) = match side {
             Side::Behind => (grown, above(place)?),
             Side::InFront => (waiting.range(..place).next_back()?.1, grown),
         };
         let [first, second] = [stays, goes].map(|slot| all[slot].request);
-        if first.end() != second.sector || !fits(&first, &second, max_sectors) {
+        let fits = all[stays].has_room_for(&second, max_sectors) && !all[goes].is_alone;
+        if first.end() != second.sector || !fits {
             return None;
         }
         let next = &mut self.next[direction];
@@ -255,6 +266,7 @@ impl Queue {
         }
         all[stays].made_at = older;
         all[stays].request.sectors += second.sectors;
+        self.last_merged = Some(stays);
         Some((stays, goes))
     }
 
@@ -272,19 +284,28 @@ impl Queue {
         let max_sectors = self.max_sectors(memory);
         let waiting = &self.by_sector[direction(request.op)];
         let (_, slot) = waiting.range(..(request.sector, Slot::MAX)).next_back().copied()?;
-        let before = &mut all[slot].request;
-        if before.end() != request.sector || !fits(before, &request, max_sectors) {
+        let before = &mut all[slot];
+        if before.request.end() != request.sector || !before.has_room_for(&request, max_sectors) {
             return None;
         }
-        before.sectors += request.sectors;
+        before.request.sectors += request.sectors;
+        self.last_merged = Some(slot);
         Some(slot)
     }
 
+    /// The request that the next one from a plug is tried with first, if any.
+    pub(super) fn last_merged(&self) -> Option<Slot> {
+        self.last_merged
+    }
+
     /// Takes in a request that was made.
-    pub(super) fn insert(&mut self, slot: Slot, request: Request) {
-        let direction = direction(request.op);
-        self.by_sector[direction].insert((request.sector, slot));
+    pub(super) fn insert(&mut self, slot: Slot, queued: &Queued) {
+        let direction = direction(queued.request.op);
+        self.by_sector[direction].insert((queued.request.sector, slot));
         self.by_age[direction].push_back(slot);
+        if self.last_merged.is_none() && !queued.is_alone {
+            self.last_merged = Some(slot);
+        }
     }
 
     /// A request was merged with another and is no more.
@@ -316,6 +337,9 @@ impl Queue {
             Scheduler::None => self.oldest(all),
             Scheduler::MqDeadline => self.by_deadline(now, all),
         };
+        if self.last_merged == Some(slot) {
+            self.last_merged = None;
+        }
         let request = all[slot].request;
         let direction = direction(request.op);
         self.by_sector[direction].remove(&(request.sector, slot));
@@ -360,6 +384,7 @@ impl Queue {
         self.by_age.iter_mut().for_each(VecDeque::clear);
         self.next = [None; 2];
         self.pulled = None;
+        self.last_merged = None;
         self.made = self.with_drive;
     }
 }
@@ -412,8 +437,7 @@ impl Plug {
 mod tests {
     use super::*;
 
-    /// Sectors 0 to 8 are asked for first and 16 to 24 then; 8 to 16 goes on behind the one and reaches the other. In front of the
-    /// younger one it makes it as old as the older one is.
+    /// Sectors 0 to 8 and 16 to 24 wait, in either order of arrival; 8 to 16 joins them, and the result is as old as the older.
     #[test]
     fn two_requests_become_one_where_a_bio_fills_the_gap() {
         let side = Side::Behind;
@@ -423,9 +447,10 @@ mod tests {
             let slots = [0, 1].map(|number| {
                 let request = Request::read(sectors[number], 8);
                 let made_at = number as Nanos;
-                let slot = all.insert(Queued { request, made_at, stage: Stage::Waits });
+                let slot =
+                    all.insert(Queued { request, made_at, stage: Stage::Waits, is_alone: false });
                 queue.make();
-                queue.insert(slot, request);
+                queue.insert(slot, &all[slot]);
                 slot
             });
             let grown = queue.merge(Request::read(8, 8), Memory::Whole, &mut all);
@@ -447,9 +472,10 @@ mod tests {
         let mut queue = Queue::new(spec(Scheduler::MqDeadline, 32));
         let [_, second] = [0, 2000].map(|sector| {
             let request = Request::read(sector, 1000);
-            let slot = all.insert(Queued { request, made_at: 0, stage: Stage::Waits });
+            let slot =
+                all.insert(Queued { request, made_at: 0, stage: Stage::Waits, is_alone: false });
             queue.make();
-            queue.insert(slot, request);
+            queue.insert(slot, &all[slot]);
             slot
         });
         let grown = queue.merge(Request::read(1500, 500), Memory::Whole, &mut all);

@@ -92,33 +92,48 @@ impl<D: Device, C: Carry> Requests<D, C> {
     /// Adds a bio to a request that is there already: the last in the sender's `plug` for the target, or one that
     /// waits in the target's queue.
     pub(super) fn merge(&mut self, plug: &Plug, bio: Request, carries: C) -> bool {
+        let Some((slot, side)) = self.grow(plug, bio, carries) else { return false };
         let memory = carries.memory();
         let queue = &mut self.queues[bio.target as usize];
-        if !is_mergeable(bio.op) || carries.is_alone() {
-            return false;
-        }
-        let in_plug = plug.last_for(bio.target).filter(|&slot| {
-            let last = &mut self.all[slot].request;
-            let touches = last.end() == bio.sector || bio.end() == last.sector;
-            let fits = last.op == bio.op
-                && touches
-                && last.sectors + bio.sectors <= queue.max_sectors(memory);
-            if fits {
-                last.sector = last.sector.min(bio.sector);
-                last.sectors += bio.sectors;
-            }
-            fits
-        });
-        if let Some(slot) = in_plug {
-            self.carried[slot].push(carries);
-            return true;
-        }
-        let Some((slot, side)) = queue.merge(bio, memory, &mut self.all) else { return false };
-        self.carried[slot].push(carries);
-        if let Some((stays, goes)) = queue.join(slot, side, memory, &mut self.all) {
+        if let Some(side) = side
+            && let Some((stays, goes)) = queue.join(slot, side, memory, &mut self.all)
+        {
             self.take_in(stays, goes);
         }
         true
+    }
+
+    /// Adds a bio to a request, which is joined with no other; gives that, and where it grew if it waits in a queue.
+    pub(super) fn grow(
+        &mut self,
+        plug: &Plug,
+        bio: Request,
+        carries: C,
+    ) -> Option<(Slot, Option<Side>)> {
+        let memory = carries.memory();
+        let queue = &mut self.queues[bio.target as usize];
+        if !is_mergeable(bio.op) || carries.is_alone() {
+            return None;
+        }
+        let in_plug = plug.last_for(bio.target).filter(|&slot| {
+            let last = &mut self.all[slot];
+            let touches = last.request.end() == bio.sector || bio.end() == last.request.sector;
+            let fits = touches && last.has_room_for(&bio, queue.max_sectors(memory));
+            if fits {
+                last.request.sector = last.request.sector.min(bio.sector);
+                last.request.sectors += bio.sectors;
+            }
+            fits
+        });
+        let grown = match in_plug {
+            Some(slot) => (slot, None),
+            None => {
+                let (slot, side) = queue.merge(bio, memory, &mut self.all)?;
+                (slot, Some(side))
+            }
+        };
+        self.carried[grown.0].push(carries);
+        Some(grown)
     }
 
     /// Makes a request of a bio and holds it in the sender's `plug`. There must be room for it.
@@ -133,9 +148,10 @@ impl<D: Device, C: Carry> Requests<D, C> {
         if self.try_send(now, plug, bio, carries) {
             return true;
         }
-        // Requests that merge as they leave the plug make room at once (`blk_mq_get_tag`).
+        // Requests that merge as they leave the plug make room at once, for who sleeps longest (`io_schedule`, `blk_flush_plug`).
         self.unplug(now, plug);
-        let has_room = self.has_room(bio.target);
+        let is_first = self.sleeping[bio.target as usize].is_empty();
+        let has_room = is_first && self.has_room(bio.target);
         if has_room {
             self.hold(now, plug, bio, carries);
         } else {
@@ -191,7 +207,8 @@ impl<D: Device, C: Carry> Requests<D, C> {
     }
 
     fn send_at_stage(&mut self, now: Nanos, request: Request, stage: Stage, carries: C) -> Slot {
-        let slot = self.insert(Queued { request, made_at: now, stage }, carries);
+        let queued = Queued { request, made_at: now, stage, is_alone: carries.is_alone() };
+        let slot = self.insert(queued, carries);
         self.below.submit(now, slot as Tag, request);
         slot
     }
@@ -207,7 +224,8 @@ impl<D: Device, C: Carry> Requests<D, C> {
 
     fn make(&mut self, now: Nanos, request: Request, carries: C) -> Slot {
         self.queues[request.target as usize].make();
-        self.insert(Queued { request, made_at: now, stage: Stage::Waits }, carries)
+        let is_alone = carries.is_alone();
+        self.insert(Queued { request, made_at: now, stage: Stage::Waits, is_alone }, carries)
     }
 
     /// A sender sends on what it has held back.
@@ -230,12 +248,15 @@ impl<D: Device, C: Carry> Requests<D, C> {
         let request = self.all[slot].request;
         let memory = self.carried[slot][0].memory();
         let queue = &mut self.queues[target as usize];
-        let may_merge = is_mergeable(request.op) && !self.carried[slot][0].is_alone();
-        let mergeable = Some(queue).filter(|_| may_merge);
+        let first_tried = queue.last_merged();
+        let may_merge = is_mergeable(request.op) && !self.all[slot].is_alone;
+        let mergeable = Some(&mut *queue).filter(|_| may_merge);
         let into = mergeable.and_then(|queue| queue.merge_behind(request, memory, &mut self.all));
-        let queue = &mut self.queues[target as usize];
-        let Some(mut into) = into else { return queue.insert(slot, request) };
+        let Some(mut into) = into else { return queue.insert(slot, &self.all[slot]) };
         self.take_in(into, slot);
+        if first_tried == Some(into) {
+            return;
+        }
         // Now that may go on behind another (`elv_attempt_insert_merge`).
         while let queue = &mut self.queues[target as usize]
             && let Some((stays, goes)) = queue.join(into, Side::InFront, memory, &mut self.all)

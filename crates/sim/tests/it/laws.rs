@@ -195,7 +195,7 @@ fn cached_sequential_writes_run_at_the_sustained_rate() {
 }
 
 /// Without a write cache nothing waits for a flush: writes in flight are served in the drive's best order, however often
-/// one is asked for. A kernel flushes such a drive not at all, and is as fast.
+/// one is asked for. A kernel does not flush such a drive at all, and is as fast.
 #[test]
 fn flushes_cost_nothing_without_a_write_cache() {
     let rate = |flush_every, write_buffer_sectors| {

@@ -48,10 +48,10 @@ impl<D: Device> Md<D> {
     fn member_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
         let request = self.members.done(at, slot);
         while let Some((bio, carries)) = self.members.wake_one(request.target) {
-            // A worker sends the pieces of a read one by one and sleeps at one; here they sleep side by side, and those that come
-            // later still find what they go on behind or in front of.
+            // Linux merges nothing that has slept, but there the pieces of a read are sent one by one; here they sleep side by
+            // side, and still go on behind or in front of others.
             let mut plug = Plug::default();
-            if !self.members.merge(&plug, bio, carries) {
+            if self.members.grow(&plug, bio, carries).is_none() {
                 self.members.hold(at, &mut plug, bio, carries);
                 self.members.unplug(at, &mut plug);
             }
