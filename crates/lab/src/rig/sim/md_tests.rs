@@ -119,3 +119,12 @@ fn buffered_work_that_is_not_modelled_is_refused() {
         assert!(error.contains("workload.w.direct") && error.contains("direct I/O"), "{error}");
     }
 }
+
+/// A RAID 5 that was restored meanwhile reads before it writes as before, however large the writes are.
+#[test]
+fn large_writes_follow_a_rebuild() {
+    let volume = "drives = '4xmd-hdd:64MiB'\nlevel = 'md-raid5'\ninterleave = '64KiB'\n";
+    let rebuilt = format!("{volume}failed = '1'\nrebuild = '1GB/s'\n");
+    let rate = mb_per_s(&rebuilt, &sequential("write", "2MiB", 2, "600MiB"));
+    assert!((50.0..500.0).contains(&rate), "{rate}");
+}
