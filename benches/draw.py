@@ -2,7 +2,7 @@
 """Cells drawn at random, to hold the model to the kernel where nobody has looked.
 
 Usage: benches/draw.py SEED CELLS >draw.toml
-       ileave run draw.toml --out model; ileave run draw.toml --on kernel --guest-memory 2GiB --out kernel
+       ileave run draw.toml --out model; ileave run draw.toml --on kernel --guest-memory 8GiB --out kernel
        benches/draw.py --compare draw.toml model kernel
 
 Each workload is one cell: its own drives, level, chunk, requests, jobs, cache, flushes, bitmap, failed member. Both
@@ -25,8 +25,9 @@ LEVELS = {
     "single": (1, 1),
     "md-stripe": (2, 8),
     "md-mirror": (2, 3),
-    "md-raid10": (2, 8),
+    "md-raid10": (3, 9),
     "md-raid10-f2": (2, 6),
+    "md-raid10-o2": (3, 6),
     "md-raid5": (3, 8),
     "md-raid6": (4, 10),
     "dm-stripe": (2, 8),
@@ -54,7 +55,7 @@ def cell(dice):
     keys = [
         f'kind = "{"random" if is_random else "sequential"}"',
         f'block = "{block}KiB"',
-        f"depth = {dice.choice([1, 2, 4, 8, 16, 32])}",
+        f"depth = {dice.choice([1, 4, 16, 64, 128])}",
         f"jobs = {jobs}",
         f"count = {max(150, count // jobs)}",
         f'volume.drives = "{members}x{drive}"',

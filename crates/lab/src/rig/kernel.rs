@@ -227,8 +227,20 @@ impl KernelRig {
         };
         let specs = drives.specs.clone();
         let report = guest.run(&specs, with, job, &mut *drives.device, &mut keep_on);
-        report.map_err(Error::failure)
+        report.map_err(|error| Error::failure(with_next_step(&error.to_string(), self.memory_mib)))
     }
+}
+
+/// What a kernel's end says, and what to do about it where that is known.
+fn with_next_step(error: &str, memory_mib: u64) -> String {
+    let lacks_memory =
+        ["deadlocked on memory", "Out of memory"].iter().any(|is| error.contains(is));
+    if !lacks_memory {
+        return error.into();
+    }
+    format!(
+        "{error}; it had {memory_mib} MiB: give it more by `--guest-memory`, or keep less in flight"
+    )
 }
 
 /// A trial whose kernel is about to be booted.
@@ -263,5 +275,25 @@ impl Prepared for Ready<'_> {
         }
         measured.cpu_s = super::sim::cpu_s() - began_s;
         Ok(measured)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_next_step;
+
+    #[test]
+    fn a_kernel_that_lacks_memory_says_what_to_give() {
+        let said = with_next_step("Kernel panic: System is deadlocked on memory", 512);
+        assert!(
+            said.ends_with(
+                "it had 512 MiB: give it more by `--guest-memory`, or keep less in flight"
+            ),
+            "{said}"
+        );
+        assert_eq!(
+            with_next_step("Kernel panic: something else", 512),
+            "Kernel panic: something else"
+        );
     }
 }
