@@ -13,7 +13,6 @@
 
 mod about;
 mod checks;
-mod doubtful;
 mod fault;
 mod file;
 mod idle;
@@ -30,7 +29,6 @@ mod trial;
 mod volume;
 
 pub use about::{AboutKeys, AskKeys, RunKeys};
-pub use doubtful::doubts;
 pub use fault::{FaultKeys, FaultKind, FaultSetup};
 pub use file::{Experiment, Setting};
 pub use listing::{Row, Topic, rows, topic, topics};

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
-use crate::experiment::{self, Experiment, Plan, Trial, factors_as_written};
+use crate::experiment::{Experiment, Plan, Trial, factors_as_written};
 use crate::rig::{Rig, memory};
 use crate::runner::{self, Enough, Finished, Outcome, Part, Progress, same_cell};
 use crate::workload::Work;
@@ -423,18 +423,9 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
             |path| experiment.is_in_bytes(path),
         ),
         machine: rig.machine().into_iter().collect(),
-        doubts: doubts(plan, rig),
+        doubts: rig.warnings().to_vec(),
         imported: None,
     }
-}
-
-/// What makes the figures doubtful, of the rig and of its model.
-fn doubts(plan: &Plan, rig: &dyn Rig) -> Vec<String> {
-    let mut doubts = rig.warnings().to_vec();
-    if rig.capabilities().host_is_modelled {
-        doubts.extend(experiment::doubts(&plan.trials));
-    }
-    doubts
 }
 
 /// The workloads none of whose trials write.

@@ -18,3 +18,4 @@ pub mod writer;
 
 mod callers;
 mod requests;
+mod sleepers;

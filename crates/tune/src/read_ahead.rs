@@ -27,9 +27,6 @@ const fn with(size: &'static str) -> Both {
 /// Less is not worth a setting: the model errs by as much (docs/md.md).
 const WORTH_TIMES: f64 = 1.15;
 
-/// Gains above this are of small chunks, of which the model makes too much (docs/md.md).
-const OVERSTATED_TIMES: f64 = 1.5;
-
 /// More times slower than this is too much for a program that reads alone.
 const ALONE_TIMES: f64 = 1.1;
 
@@ -106,13 +103,8 @@ impl ReadAhead {
         let text = match (taken, hurting) {
             (Some(Other { size, pair, .. }), _) => {
                 let gain = pair.gain().unwrap_or(1.0);
-                let doubt = if gain > OVERSTATED_TIMES {
-                    "; the model overstates such gains by up to a tenth (docs/md.md)"
-                } else {
-                    ""
-                };
                 let slower = pair.slower(gain);
-                format!("set {size} for the array: Linux's default, {own}, is {slower}{doubt}")
+                format!("set {size} for the array: Linux's default, {own}, is {slower}")
             }
             (None, Some(Other { size, pair, alone, .. })) => {
                 let alone = alone.as_ref().and_then(|alone| Some(alone.slower(alone.times?)));
@@ -162,8 +154,7 @@ mod tests {
         assert_eq!(set.to_set_kib(), Some(4 << 10));
         assert_eq!(
             set.line().1,
-            "set 4MiB for the array: Linux's default, 768KiB, is 2.5 times slower; the model overstates such gains \
-             by up to a tenth (docs/md.md)"
+            "set 4MiB for the array: Linux's default, 768KiB, is 2.5 times slower"
         );
         assert_eq!(of([0.8, 0.4], [1.02, 1.4]).to_set_kib(), Some(1 << 10));
         let kept = of([0.95, 0.8], [1.0, 2.0]);

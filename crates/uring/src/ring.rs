@@ -82,6 +82,8 @@ pub struct Ring {
     under_way: usize,
     /// The most workers of this thread before more were allowed.
     workers_before: Option<u32>,
+    /// Who sends reads.
+    read: Wait,
     /// What came back while there was no room for submissions, and was not looked at yet.
     early: VecDeque<cqueue::Entry>,
     /// Open for as long as the kernel may use them.
@@ -111,22 +113,30 @@ impl Ring {
             loans: Vec::new(),
             under_way: 0,
             workers_before: None,
+            read: Wait::No,
             early: VecDeque::new(),
             _files: files,
             _stays_on_its_thread: PhantomData,
         })
     }
 
-    /// Lets so many flushes be under way at a time, and gives how many may be. Each takes a worker of the kernel's, of which
-    /// a thread has up to four for each processor unless it asks for more; programs that flush by themselves need none.
+    /// Sends each read by a worker of the kernel's from now on ([`Ring::allow_workers`]). Programs that read through the page cache
+    /// at the same time need this if they are to be independent: who reads ahead sleeps where a drive's queue is full, and would
+    /// be the thread of this ring, and with it everybody.
+    pub fn read_by_workers(&mut self) {
+        self.read = Wait::ByWorker;
+    }
+
+    /// Lets so many workers of the kernel's be busy at a time, and gives how many may be. A thread has up to four for each
+    /// processor unless it asks for more. Each flush takes one, though programs that flush by themselves need none.
     ///
     /// # Errors
     ///
     /// Where the kernel does not let it be set (before 5.15).
-    pub fn allow_flushes(&mut self, flushes: u32) -> io::Result<u32> {
+    pub fn allow_workers(&mut self, workers: u32) -> io::Result<u32> {
         let usual = self.set_workers(0)?;
-        if usual < flushes {
-            self.set_workers(flushes)?;
+        if usual < workers {
+            self.set_workers(workers)?;
             // They are the thread's: what it does next has as many as it had.
             self.workers_before = Some(usual);
         }
@@ -266,6 +276,7 @@ impl Ring {
                 .build(),
             Action::Flush => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
         };
+        let wait = if action == Action::Read && wait == Wait::No { self.read } else { wait };
         let flags = match wait {
             Wait::No => squeue::Flags::empty(),
             Wait::ByWorker => squeue::Flags::ASYNC,

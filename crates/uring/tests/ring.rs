@@ -129,8 +129,8 @@ fn what_is_under_way_cannot_be_had_back() {
 
 /// The kernel may be before 5.15, which has no such limit to set.
 #[test]
-fn more_flushes_are_allowed_as_long_as_the_ring_lasts() {
-    let allowed = |flushes| ring(file(4096)).map(|mut ring| ring.allow_flushes(flushes));
+fn more_workers_are_allowed_as_long_as_the_ring_lasts() {
+    let allowed = |workers| ring(file(4096)).map(|mut ring| ring.allow_workers(workers));
     let Some(Ok(usual)) = allowed(0) else { return };
     assert_eq!(allowed(usual + 9).unwrap().unwrap(), usual + 9);
     assert_eq!(allowed(0).unwrap().unwrap(), usual);

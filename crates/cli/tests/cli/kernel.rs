@@ -166,6 +166,9 @@ fn models_agree_with_the_kernel() {
             workload.alone = { kind = "random", op = "write", depth = 32, flush_every = 1, count = 400, volume.drives = "1xst18000nm000j:8GiB", drive.write_cache = [false, true], volume.level = "single" }
             workload.offset = { kind = "sequential", op = "write", block = "1MiB", depth = 128, count = 500, volume.drives = "6xst18000nm000j:8GiB", drive.write_cache = true, volume.level = "md-raid10-o2", volume.interleave = "16KiB" }
             workload.drained = { kind = "sequential", op = "write", block = "2MiB", depth = 4, flush_every = 16, count = 200, volume.drives = "8xmd-hdd:4GiB", drive.write_cache = true, volume.level = "md-raid10" }
+            workload.readers = { kind = "sequential", block = "512KiB", jobs = 8, direct = false, amount = "24MiB", volume.drives = "3xwd740gd", volume.level = "md-stripe" }
+            workload.unsorted = { kind = "sequential", block = "512KiB", jobs = 8, direct = false, amount = "24MiB", volume.read_ahead = "4MiB", volume.scheduler = "none", volume.level = "md-raid10-f2" }
+            workload.ahead = { kind = "sequential", block = "512KiB", jobs = 8, direct = false, amount = "32MiB", volume.drives = "4xst18000nm000j", volume.read_ahead = "8MiB", volume.level = "md-raid6" }
         "#,
     );
     let held = [
@@ -189,6 +192,9 @@ fn models_agree_with_the_kernel() {
         ("degraded", 4, 0.10),
         ("rows", 2, 0.05),
         ("queued", 2, 0.05),
+        ("readers", 1, 0.05),
+        ("ahead", 1, 0.10),
+        ("unsorted", 1, 0.10),
     ];
     assert_agree(here.path(), &file, &held);
 }

@@ -98,7 +98,10 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
     if setup.files.is_some() {
         return Plugs::default();
     }
-    let plugs = if volume.page_cache.is_read { Plugs::default() } else { Plugs::of_programs() };
+    if volume.page_cache.is_read {
+        return Plugs::default().that_sleep();
+    }
+    let plugs = Plugs::of_programs();
     if level.is_run_by_md() && has_copies { plugs.that_sleep() } else { plugs }
 }
 

@@ -346,24 +346,33 @@ fn ring(trial: &Trial, files: Vec<File>) -> Result<Ring> {
         };
         Error::failure(format!("cannot make an io_uring: {error}{next}"))
     })?;
-    allow_flushes(trial, members, &mut ring)?;
+    allow_workers(trial, members, &mut ring)?;
     Ok(ring)
 }
 
-/// Each job of `trial` waits for its own flush and for nobody else's, as a program of its own would.
-fn allow_flushes(trial: &Trial, members: u64, ring: &mut Ring) -> Result<()> {
+/// Each job of `trial` waits for its own flush, and each that reads through the page cache for its own room in the drives' queues,
+/// and for nobody else's, as a program of its own would.
+fn allow_workers(trial: &Trial, members: u64, ring: &mut Ring) -> Result<()> {
     let flushing = || trial.requests().filter(|work| work.flushes());
     let flushes = flushing().map(|work| work.keys.jobs).sum::<u64>().saturating_mul(members);
-    // A kernel before 5.15 has four for each processor, if the ring is as long, and one processor at least.
-    let allowed = ring.allow_flushes(u32::try_from(flushes).unwrap_or(u32::MAX)).unwrap_or(4);
-    match flushing().next() {
-        Some(work) if u64::from(allowed) < flushes => Err(Error::failure(format!(
-            "`workload.{}` may have {flushes} flushes under way at a time, one for each job and member, and this system lets {allowed} \
-             be; take fewer `jobs`, raise `ulimit -u`, or use Linux 5.15 or newer",
-            work.name
-        ))),
-        _ => Ok(()),
+    let reading = trial.requests().filter(|work| !work.keys.direct && work.reads());
+    let reads: u64 = reading.map(|work| work.keys.jobs.saturating_mul(work.depth())).sum();
+    let reads = if reads > 1 { reads.saturating_mul(members) } else { 0 };
+    if reads > 0 {
+        ring.read_by_workers();
     }
+    let wanted = u32::try_from(flushes.saturating_add(reads)).unwrap_or(u32::MAX);
+    // A kernel before 5.15 has four for each processor, if the ring is as long, and one processor at least.
+    let allowed = ring.allow_workers(wanted).unwrap_or(4);
+    if allowed >= wanted {
+        return Ok(());
+    }
+    let work = flushing().chain(trial.requests().filter(|work| !work.keys.direct)).next();
+    let name = work.map_or("", |work| work.name.as_str());
+    Err(Error::failure(format!(
+        "`workload.{name}` may have {flushes} flushes and {reads} reads through the page cache under way at a time, one for each job and \
+         member, and this system lets {allowed} be; take fewer `jobs`, raise `ulimit -u`, or use Linux 5.15 or newer",
+    )))
 }
 
 /// The members, open for a trial.

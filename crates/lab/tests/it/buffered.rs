@@ -45,9 +45,9 @@ const READ: &str = include_str!("../../../verdict/data/md_read_ahead.csv");
 #[test]
 fn what_is_read_ahead_is_the_kernels() {
     let lines: Vec<&str> = READ.lines().skip(2).collect();
-    let columns = |line: &str| -> [String; 8] {
+    let columns = |line: &str| -> [String; 7] {
         let columns: Vec<String> = line.split(',').map(String::from).collect();
-        columns.try_into().expect("eight columns")
+        columns.try_into().expect("seven columns")
     };
     let keys = |line: &str| {
         let [level, members, chunk_kib, programs, read_ahead, ..] = columns(line);
@@ -66,14 +66,12 @@ fn what_is_read_ahead_is_the_kernels() {
     let mut written: String = READ.lines().take(2).flat_map(|line| [line, "\n"]).collect();
     let mut close = 0;
     for line in &lines {
-        let [level, members, chunk_kib, programs, read_ahead, kernel, _, error_percent_max] =
-            columns(line);
+        let [level, members, chunk_kib, programs, read_ahead, kernel, _] = columns(line);
         let error = (ours[line] / kernel.parse::<f64>().unwrap() - 1.0).abs();
-        let most: f64 = error_percent_max.parse().unwrap();
-        assert!(100.0 * error <= most, "{line}: {:.0}", ours[line]);
-        close += usize::from(error <= 0.15);
+        assert!(error <= 0.15, "{line}: {:.0}", ours[line]);
+        close += usize::from(error <= 0.05);
         let set = [level, members, chunk_kib, programs, read_ahead, kernel].join(",");
-        written.extend([set, format!(",{:.1},{error_percent_max}\n", ours[line])]);
+        written.extend([set, format!(",{:.1}\n", ours[line])]);
     }
     if std::env::var_os("UPDATE").is_some() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../verdict/data/md_read_ahead.csv");
@@ -81,7 +79,29 @@ fn what_is_read_ahead_is_the_kernels() {
     }
     assert_eq!(written, READ, "UPDATE=1 writes ours anew");
     // docs/md.md has these numbers.
-    assert_eq!((close, lines.len()), (81, 84));
+    assert_eq!((close, lines.len()), (78, 84));
+}
+
+/// Programs that read side by side from drives with two places in their queues: nearly all of them sleep for one.
+const READERS: &str = include_str!("../data/md/readers.csv");
+
+/// Each program sleeps by itself, and sends one window after the other. Where two windows of a program took turns, 16 programs on
+/// a stripe of four drives came at 1.7 times the kernel's rate.
+#[test]
+fn readers_that_sleep_are_as_fast_as_the_kernels() {
+    let lines: Vec<&str> = READERS.lines().skip(2).collect();
+    let keys = |line: &str| {
+        let [drive, members, level, chunk_kib, programs, amount_mib, _] =
+            line.split(',').collect::<Vec<_>>().try_into().expect("seven columns");
+        format!(
+            "kind = 'sequential'\nop = 'read'\ndirect = false\njobs = {programs}\nblock = '512KiB'\namount = '{amount_mib}MiB'\n\
+             volume.drives = '{members}x{drive}'\nvolume.level = '{level}'\nvolume.interleave = '{chunk_kib}KiB'"
+        )
+    };
+    let measured = measured(&lines, keys, |_| true);
+    assert_eq!(measured.len(), 30);
+    let off = ["wd740gd,3,md-raid5,64,", "dors-32160w,6,md-stripe,1024,4,"];
+    hold(&measured, [0.12, 0.25], &off);
 }
 
 /// Some of the `lines` of a file and our rate of each, in no order. All lines are workloads of one experiment, as they were

@@ -6,6 +6,7 @@
 use super::{Array, Command};
 use crate::linux::sender::{PROGRAM, Senders, WORKERS};
 use crate::{Device, Fault, Nanos, Part};
+use block::{Op, Request};
 use std::collections::VecDeque;
 
 /// Stages of which something is not sent.
@@ -17,6 +18,8 @@ pub(super) struct Unsent {
     for_workers: VecDeque<(u64, usize)>,
     /// Those whose thread sleeps.
     asleep: Vec<Asleep>,
+    /// What a program has read ahead next, and the stage that it has to send first.
+    behind: Vec<(usize, usize)>,
 }
 
 /// A stage whose thread sleeps.
@@ -49,9 +52,24 @@ impl<D: Device> Array<D> {
             self.send(now, thread, slot, None);
         } else if self.unsent.program_sleeps() {
             self.unsent.unasked.push_back(slot);
+        } else if let Some(earlier) = self.read_before(slot) {
+            self.unsent.behind.push((earlier, slot));
         } else {
             self.hand_over(now, slot);
         }
+    }
+
+    /// The stage that this one goes on behind, where it is read ahead by a program that still sends that one.
+    fn read_before(&self, slot: usize) -> Option<usize> {
+        let Request { op, target, sector, .. } = self.core.stage(slot).request;
+        if self.driver.plugs.have_workers() || op != Op::Read {
+            return None;
+        }
+        let comes_before = |&&Asleep { slot, .. }: &&Asleep| {
+            let before = self.core.stage(slot).request;
+            before.op == op && before.target == target && before.end() == sector
+        };
+        self.unsent.asleep.iter().find(comes_before).map(|asleep| asleep.slot)
     }
 
     /// Starts a stage, or has it wait for a worker.
@@ -102,6 +120,7 @@ impl<D: Device> Array<D> {
                     self.driver.plugs.resume(thread, &self.core.stage(slot).request);
                     self.send(now, thread, slot, Some(left));
                 }
+                self.go_on_behind(now, slot);
             }
             while self.has_free_worker()
                 && let Some((thread, slot)) = self.unsent.for_workers.pop_front()
@@ -119,6 +138,19 @@ impl<D: Device> Array<D> {
         }
     }
 
+    /// Programs that have sent `earlier` send what they have read ahead next.
+    fn go_on_behind(&mut self, now: Nanos, earlier: usize) {
+        if self.unsent.asleep.iter().any(|asleep| asleep.slot == earlier) {
+            return;
+        }
+        let next: Vec<_> =
+            self.unsent.behind.extract_if(.., |&mut (slot, _)| slot == earlier).collect();
+        for (_, slot) in next {
+            self.core.charge(slot, Part::QUEUE, now);
+            self.hand_over(now, slot);
+        }
+    }
+
     /// When a thread goes on that has slept.
     pub(super) fn goes_on_at(&self) -> Option<Nanos> {
         self.driver.plugs.senders().and_then(Senders::goes_on_at)
@@ -131,8 +163,10 @@ impl<D: Device> Array<D> {
 
     /// Everything was aborted by `fault`: nothing more is sent.
     pub(super) fn give_up_unsent(&mut self, now: Nanos, fault: Fault) {
-        let Unsent { unasked, for_workers, asleep } = std::mem::take(&mut self.unsent);
-        for slot in unasked.into_iter().chain(for_workers.into_iter().map(|(_, slot)| slot)) {
+        let Unsent { unasked, for_workers, asleep, behind } = std::mem::take(&mut self.unsent);
+        let for_workers = for_workers.into_iter().map(|(_, slot)| slot);
+        let behind = behind.into_iter().map(|(_, slot)| slot);
+        for slot in unasked.into_iter().chain(for_workers).chain(behind) {
             self.core.start(now, slot, |_| unreachable!("it was aborted"));
         }
         for Asleep { slot, left, .. } in asleep.into_iter().filter(|asleep| asleep.left > 0) {

@@ -125,6 +125,25 @@ impl<D: Device> BlockLayer<D> {
         }
     }
 
+    /// Who was woken takes a place, or sleeps again.
+    fn wake_sleepers(&mut self, now: Nanos) {
+        if !self.queues.have_sleepers() {
+            return;
+        }
+        for target in 0..self.geometry().target_sectors.len() as u32 {
+            while let Some((part, bio)) = self.queues.next_woken(target) {
+                self.unplug(now);
+                if self.queues.has_room(target) {
+                    self.queues.hold(now, &mut self.plug, part, bio);
+                    self.plugged_at = Some(now);
+                    self.wake(now, bio.thread);
+                } else {
+                    self.queues.sleep(part, bio);
+                }
+            }
+        }
+    }
+
     /// Who slept for a place has it, and sends what comes next until it sleeps again. Then its worker is free for others.
     fn wake(&mut self, now: Nanos, thread: u64) {
         self.send_later(now, thread);
@@ -164,12 +183,7 @@ impl<D: Device> BlockLayer<D> {
 
     fn target_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
         let request = self.queues.done(at, slot);
-        while let Some((part, bio)) = self.queues.wake_one(request.target) {
-            self.unplug(at);
-            self.queues.hold(at, &mut self.plug, part, bio);
-            self.plugged_at = Some(at);
-            self.wake(at, bio.thread);
-        }
+        self.wake_sleepers(at);
         let modifies = request.op.modifies() && fault.is_none();
         let bios = self.queues.carried(slot, !modifies);
         // Of a command that meets a bad sector the other parts are served.
@@ -240,6 +254,7 @@ impl<D: Device> Device for BlockLayer<D> {
         {
             if self.plugged_at.is_some_and(|at| at <= step) {
                 self.unplug(step);
+                self.wake_sleepers(step);
             }
             if self.queues.next_event().is_some_and(|at| at <= step) {
                 self.take_events(step);

@@ -21,6 +21,7 @@ mod costs;
 mod delayed;
 mod intents;
 mod members;
+mod readers;
 mod retries;
 mod row;
 mod submit;
@@ -39,6 +40,7 @@ use cache::Cache;
 pub use costs::RowCosts;
 use delayed::Delayed;
 use intents::Intents;
+use readers::Readers;
 use retries::Retries;
 use row::Units;
 use slab::Slab;
@@ -129,6 +131,7 @@ pub struct Md<D> {
     /// Bios that a writer has still to add to rows, in order.
     bios: VecDeque<Bio>,
     retries: Retries,
+    readers: Readers,
     /// Requests of the member for which the thread sleeps that are done since.
     freed: usize,
     cache: Cache,
@@ -303,6 +306,7 @@ impl<D: Device> Md<D> {
             arrived: VecDeque::new(),
             bios: VecDeque::new(),
             retries: Retries::default(),
+            readers: Readers::default(),
             freed: 0,
             cache: Cache::new(spec.stripe_cache_rows, data),
             plugged: Vec::new(),

@@ -2,10 +2,10 @@
 //! carries.
 
 use super::queue::{Memory, Plug, Queue, QueueSpec, Queued, Side, Slot, Stage};
+use super::sleepers::Sleepers;
 use crate::{Counters, Device, Event, Nanos, Tag};
 use block::{Op, Request};
 use slab::Slab;
-use std::collections::VecDeque;
 
 /// What a request carries for a bio.
 pub(super) trait Carry: Copy {
@@ -28,7 +28,9 @@ pub(super) struct Requests<D, C> {
     /// What requests carried that are over, to be filled again.
     spare: Vec<Vec<C>>,
     /// Bios whose senders sleep until the target has room for a request.
-    sleeping: Vec<VecDeque<(Request, C)>>,
+    sleeping: Vec<Sleepers<(Request, C)>>,
+    /// How many they are.
+    asleep: usize,
     flushes: Vec<Flushes<C>>,
     events: Vec<Event>,
 }
@@ -51,7 +53,8 @@ impl<D: Device, C: Carry> Requests<D, C> {
             all: Slab::new(),
             carried: Slab::new(),
             spare: Vec::new(),
-            sleeping: (0..targets).map(|_| VecDeque::new()).collect(),
+            sleeping: (0..targets).map(|_| Sleepers::default()).collect(),
+            asleep: 0,
             flushes: (0..targets)
                 .map(|_| Flushes { is_under_way: false, waiting: Vec::new() })
                 .collect(),
@@ -104,12 +107,7 @@ impl<D: Device, C: Carry> Requests<D, C> {
     }
 
     /// Adds a bio to a request, which is joined with no other; gives that, and where it grew if it waits in a queue.
-    pub(super) fn grow(
-        &mut self,
-        plug: &Plug,
-        bio: Request,
-        carries: C,
-    ) -> Option<(Slot, Option<Side>)> {
+    fn grow(&mut self, plug: &Plug, bio: Request, carries: C) -> Option<(Slot, Option<Side>)> {
         let memory = carries.memory();
         let queue = &mut self.queues[bio.target as usize];
         if !is_mergeable(bio.op) || carries.is_alone() {
@@ -148,16 +146,10 @@ impl<D: Device, C: Carry> Requests<D, C> {
         if self.try_send(now, plug, bio, carries) {
             return true;
         }
-        // Requests that merge as they leave the plug make room at once, for who sleeps longest (`io_schedule`, `blk_flush_plug`).
+        self.sleep(bio, carries);
+        // Requests that merge as they leave the plug make room, perhaps for this sender (`io_schedule`, `blk_flush_plug`).
         self.unplug(now, plug);
-        let is_first = self.sleeping[bio.target as usize].is_empty();
-        let has_room = is_first && self.has_room(bio.target);
-        if has_room {
-            self.hold(now, plug, bio, carries);
-        } else {
-            self.sleeping[bio.target as usize].push_back((bio, carries));
-        }
-        has_room
+        false
     }
 
     /// The same, but where there is no room nobody sleeps and nothing is sent (`REQ_NOWAIT`). Gives whether it is sent.
@@ -269,7 +261,9 @@ impl<D: Device, C: Carry> Requests<D, C> {
     /// Of two requests that have become one, the one that goes is forgotten; what it carries, the other does.
     fn take_in(&mut self, stays: Slot, goes: Slot) {
         let gone = self.all.remove(goes);
-        self.queues[gone.request.target as usize].unmake();
+        let target = gone.request.target as usize;
+        self.queues[target].unmake();
+        self.sleeping[target].freed();
         let mut carried = self.carried.remove(goes);
         self.carried[stays].append(&mut carried);
         self.spare.push(carried);
@@ -313,17 +307,28 @@ impl<D: Device, C: Carry> Requests<D, C> {
             Stage::Waits | Stage::InFlight | Stage::Done => {}
         }
         self.queues[request.target as usize].done();
+        self.sleeping[request.target as usize].freed();
         self.dispatch(at, request.target);
         request
     }
 
-    /// Who has slept longest for a place that is free now: what it sends, to be held in its plug.
-    pub(super) fn wake_one(&mut self, target: u32) -> Option<(Request, C)> {
-        let sleepers = &mut self.sleeping[target as usize];
-        if sleepers.is_empty() || !self.queues[target as usize].has_room() {
-            return None;
-        }
-        sleepers.pop_front()
+    /// Who sends a bio sleeps for a place.
+    pub(super) fn sleep(&mut self, bio: Request, carries: C) {
+        self.sleeping[bio.target as usize].push((bio, carries));
+        self.asleep += 1;
+    }
+
+    /// Whether anybody sleeps for a place.
+    pub(super) fn have_sleepers(&self) -> bool {
+        self.asleep > 0
+    }
+
+    /// What the next one sends who was woken by places that are free now. It sends it again, and may find no place.
+    pub(super) fn next_woken(&mut self, target: u32) -> Option<(Request, C)> {
+        let batch = self.wake_batch(target);
+        let woken = self.sleeping[target as usize].next_woken(batch)?;
+        self.asleep -= 1;
+        Some(woken)
     }
 
     /// What a request carries, to be given back with [`Requests::carries_again`]; it is forgotten where nothing more is
@@ -355,7 +360,8 @@ impl<D: Device, C: Carry> Requests<D, C> {
     /// power is cut, nothing more is heard of what was done.
     pub(super) fn abort(&mut self, cut: bool, kept: impl Fn(&C) -> bool) {
         self.queues.iter_mut().for_each(Queue::abort);
-        self.sleeping.iter_mut().for_each(VecDeque::clear);
+        self.sleeping.iter_mut().for_each(Sleepers::clear);
+        self.asleep = 0;
         for flushes in &mut self.flushes {
             flushes.waiting.clear();
         }

@@ -93,6 +93,27 @@ fn a_program_that_sleeps_sends_nothing() {
     assert_eq!(last(Plugs::default().that_sleep()), one_by_one);
 }
 
+/// Who reads ahead sends the next window when this one is sent; what another reads meanwhile waits for nobody.
+#[test]
+fn who_reads_ahead_sends_one_window_after_the_other() {
+    let stripe =
+        |plugs: Plugs| array(Stripe::new(16, &[4000; 2]).unwrap(), flashes(2), plugs.that_sleep());
+    let raid_5 = |plugs| parity(flashes(3), plugs);
+    let check = |make: &dyn Fn(Plugs) -> Box<dyn Device>, chunk: u32| {
+        // Others have taken the places of all drives.
+        let others = [30, 31, 32, 33, 34, 35].map(|at| (at, 1));
+        let last = |next: u32| {
+            let read = |(at, chunks)| Request::read(u64::from(at * chunk), chunks * chunk);
+            let reads: Vec<_> = others.into_iter().chain([(0, 16), (next, 4)]).map(read).collect();
+            done_at(&mut *make(Plugs::default()), &reads)[others.len()..].to_vec()
+        };
+        let (in_order, apart) = (last(16), last(40));
+        assert!(apart[1] < apart[0] && in_order[0] <= in_order[1], "{apart:?} {in_order:?}");
+    };
+    check(&stripe, 16);
+    check(&raid_5, 64);
+}
+
 /// Six reads of one drive: two have places, and four workers sleep. A flush takes a worker, too, and waits for one; what finds
 /// a place does not.
 #[test]

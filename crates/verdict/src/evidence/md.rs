@@ -32,7 +32,7 @@ const READ_AHEAD: Table = Table {
     file: include_str!("../../data/md_read_ahead.csv"),
     name: "md-read-ahead",
     rates: ["kernel_mb_per_s", "mb_per_s"],
-    beside: &["error_percent_max"],
+    beside: &[],
     class: |cell| {
         let chunk_kib = cell.text("chunk_kib").parse().expect("a number");
         of_read_ahead(cell.text("read_ahead"), chunk_kib).into()

@@ -3,7 +3,7 @@
 use super::{Cpu, KernelRig, Processors};
 use crate::capabilities::{Capabilities, Members, Uses};
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, parse_size};
+use crate::experiment::{Experiment, Setting, parse_size};
 use crate::rig::{Given, Opening, Rig, RigFlag, RigKind, Takes};
 use block::SECTOR_BYTES;
 use rustix::thread::sched_getaffinity;
@@ -77,7 +77,7 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
         seconds.ok_or_else(|| Error::input("not a number of seconds; write one, as in 600"))
     };
-    let is_buffered = is_buffered(opening.experiment);
+    let is_buffered = buffered(opening.experiment).next().is_some();
     let usual_mib = if is_buffered { BUFFERED_MIB } else { MEMORY_MIB };
     let memory_mib = given.read(GUEST_MEMORY.name, mib)?.pop().unwrap_or(usual_mib);
     let limit_s = given.read(TRIAL_LIMIT.name, seconds)?.pop().unwrap_or(LIMIT_S);
@@ -95,7 +95,7 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         memory_mib,
         limit: Duration::from_secs(limit_s),
         experiment: opening.experiment.clone(),
-        warnings: shortness(is_buffered, memory_mib).into_iter().collect(),
+        warnings: shortness(opening.experiment, memory_mib).into_iter().collect(),
         keeps_trace: given.has(KEEP_TRACE.name),
         cpu,
         processors: PROCESSORS.get_or_init(|| Processors::new(processors())),
@@ -103,16 +103,29 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
     }))
 }
 
-/// Whether requests of the experiment are written through the page cache.
-fn is_buffered(experiment: &Experiment) -> bool {
-    experiment.settings().iter().any(|(path, setting)| {
-        path.ends_with(".direct") && setting.values.iter().any(|value| value.to_string() == "false")
+/// Workloads of the experiment that use the page cache, by the start of their keys.
+fn buffered(experiment: &Experiment) -> impl Iterator<Item = &str> {
+    let settings = experiment.settings().iter();
+    let off = settings.filter(|(_, setting)| may_be(setting, "false"));
+    off.filter_map(|(path, _)| path.strip_suffix(".direct"))
+}
+
+fn may_be(setting: &Setting, text: &str) -> bool {
+    setting.values.iter().any(|value| value.to_string() == text)
+}
+
+/// Whether anything is written through the page cache.
+fn writes_buffered(experiment: &Experiment) -> bool {
+    let key = |work: &str, key: &str| experiment.settings().get(&format!("{work}.{key}"));
+    buffered(experiment).any(|work| {
+        key(work, "reads_percent").is_some()
+            || key(work, "op").is_some_and(|op| may_be(op, "write"))
     })
 }
 
 /// What may hold up buffered writes in a guest with so much memory: docs/md.md has what they make with how much.
-fn shortness(is_buffered: bool, memory_mib: u64) -> Option<String> {
-    (is_buffered && memory_mib < BUFFERED_MIB).then(|| {
+fn shortness(experiment: &Experiment, memory_mib: u64) -> Option<String> {
+    (memory_mib < BUFFERED_MIB && writes_buffered(experiment)).then(|| {
         format!(
             "writes through the page cache of a guest with {memory_mib} MiB stay below 1 to 2 GB/s for want of memory, whatever the \
              disks can do; where they come near that, give `--{} {}GiB`",
@@ -154,14 +167,14 @@ mod tests {
 
     #[test]
     fn a_small_guest_is_said_to_hold_up_buffered_writes() {
-        let said = |direct: &str, memory_mib| {
+        let said = |direct: &str, op: &str, memory_mib| {
             let text =
-                format!("[workload.w]\nkind = \"sequential\"\nop = \"write\"\ndirect = {direct}");
-            let experiment = Experiment::parse("some.toml", &text).unwrap();
-            shortness(is_buffered(&experiment), memory_mib)
+                format!("[workload.w]\nkind = \"sequential\"\nop = \"{op}\"\ndirect = {direct}");
+            shortness(&Experiment::parse("some.toml", &text).unwrap(), memory_mib)
         };
-        let short = said("[true, false]", 512).unwrap();
+        let short = said("[true, false]", "write", 512).unwrap();
         assert!(short.contains("512 MiB") && short.contains("`--guest-memory 2GiB`"), "{short}");
-        assert_eq!([said("true", 512), said("false", 2048)], [None, None]);
+        assert_eq!([said("true", "write", 512), said("false", "write", 2048)], [None, None]);
+        assert_eq!(said("false", "read", 512), None);
     }
 }

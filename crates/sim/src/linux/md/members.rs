@@ -47,15 +47,7 @@ impl<D: Device> Md<D> {
 
     fn member_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
         let request = self.members.done(at, slot);
-        while let Some((bio, carries)) = self.members.wake_one(request.target) {
-            // Linux merges nothing that has slept, but there the pieces of a read are sent one by one; here they sleep side by
-            // side, and still go on behind or in front of others.
-            let mut plug = Plug::default();
-            if self.members.grow(&plug, bio, carries).is_none() {
-                self.members.hold(at, &mut plug, bio, carries);
-                self.members.unplug(at, &mut plug);
-            }
-        }
+        self.wake_sleepers(at);
         if self.thread == Thread::WaitsFor(request.target) && request.op != Op::Flush {
             self.freed += 1;
             if self.freed >= self.members.wake_batch(request.target) {
@@ -238,6 +230,7 @@ impl<D: Device> Md<D> {
         }
         self.bios.clear();
         self.retries = Retries::default();
+        self.forget_readers();
         self.plugged.clear();
         self.let_writer_go(now);
         self.steps.clear();

@@ -1,13 +1,11 @@
 //! The writer: whoever calls md brings its request to the rows itself (`raid5_make_request`).
 
+use super::readers::BIO_SECTORS;
 use super::{Bio, Carries, Md, Thread};
-use crate::linux::queue::{PAGE_SECTORS, Plug};
+use crate::linux::queue::PAGE_SECTORS;
 use crate::{Device, Nanos, Spent};
-use block::bios::pieces;
 use block::{Op, Request};
 
-/// The largest bio: 256 pages, and as many rows (`RAID5_MAX_REQ_STRIPES`).
-const BIO_SECTORS: u64 = 2048;
 /// What write-back of a block device sends at a time (`block_write_full_page`).
 const PAGE_BIO_SECTORS: u64 = PAGE_SECTORS as u64;
 
@@ -52,7 +50,7 @@ impl<D: Device> Md<D> {
         }
     }
 
-    fn push_bios(&mut self, caller: usize, start: u64, end: u64) {
+    pub(super) fn push_bios(&mut self, caller: usize, start: u64, end: u64) {
         let largest = if self.delayed.is_some() { PAGE_BIO_SECTORS } else { BIO_SECTORS };
         let mut sector = start;
         while sector < end {
@@ -85,41 +83,6 @@ impl<D: Device> Md<D> {
         };
         let has_next = (first + 1..self.data + self.parities).any(|member| !is_parity(member));
         if has_next { in_first / page } else { 0 }
-    }
-
-    /// Reads go past the cache (`raid5_read_one_chunk`), cut at chunks; while a member is down all go through its rows
-    /// (`raid5_make_request`). What finds no place in a member's queue and may not sleep goes through its rows, too: to md that is
-    /// an error like any other (`raid5_align_endio`).
-    fn begin_read(&mut self, now: Nanos, caller: usize, request: Request) {
-        if self.health.failures() > 0 {
-            return self.push_bios(caller, request.sector, request.end());
-        }
-        let is_plugged = self.driver.plugs.hold(&request);
-        let is_held = is_plugged || self.members.are_scheduled();
-        let chunk = self.chunk_sectors;
-        let may_sleep = self.driver.plugs.may_sleep(&request);
-        let most = u64::from(self.members.max_sectors(0)).min(BIO_SECTORS);
-        let mut plug = Plug::default();
-        plug.set_endless(!is_plugged);
-        for piece in pieces(request.sector..request.end(), most, chunk) {
-            let mut places = Vec::with_capacity(1);
-            self.layout.places(piece.start, &mut places);
-            let place = places[0];
-            let sectors = (piece.end - piece.start) as u32;
-            let read = Request::read(place.sector, sectors).to(place.member);
-            self.callers.add_parts(caller, 1);
-            let carries = Carries::Direct(caller, read);
-            if may_sleep {
-                self.members.send(now, &mut plug, read, carries);
-            } else if !self.members.try_send(now, &mut plug, read, carries) {
-                self.retries.push(Bio::new(caller, piece.start, piece.end, true));
-            }
-            if !is_held {
-                self.members.unplug(now, &mut plug);
-            }
-        }
-        self.members.unplug(now, &mut plug);
-        self.callers.part_done(now, caller, Spent::NONE, None);
     }
 
     /// Gives rows their blocks until there is nothing left to give, or no row is free.

@@ -1,0 +1,126 @@
+//! Readers: whoever reads sends what is read past the cache to the members itself (`raid5_read_one_chunk`).
+
+use super::{Bio, Carries, Md};
+use crate::linux::queue::Plug;
+use crate::{Device, Nanos, Spent};
+use block::Request;
+use block::bios::pieces;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+/// The largest bio: 256 pages, and as many rows (`RAID5_MAX_REQ_STRIPES`).
+pub(super) const BIO_SECTORS: u64 = 2048;
+
+/// Readers that sleep for a place in a member's queue.
+#[derive(Debug, Default)]
+pub(super) struct Readers {
+    /// What each has still to send, by caller.
+    asleep: BTreeMap<usize, VecDeque<Range<u64>>>,
+    /// Callers whose program has another one's request to send first.
+    behind: Vec<(usize, usize)>,
+}
+
+impl<D: Device> Md<D> {
+    /// Reads go past the cache, cut at chunks; while a member is down all go through its rows (`raid5_make_request`). What finds
+    /// no place in a member's queue and may not sleep goes through its rows, too: to md that is an error like any other
+    /// (`raid5_align_endio`).
+    pub(super) fn begin_read(&mut self, now: Nanos, caller: usize, request: Request) {
+        if self.health.failures() > 0 {
+            return self.push_bios(caller, request.sector, request.end());
+        }
+        match self.read_before(&request) {
+            Some(earlier) => self.readers.behind.push((earlier, caller)),
+            None => self.send_all(now, caller),
+        }
+    }
+
+    /// Whose request this one goes on behind, where it is read ahead by a program that still sends that one.
+    fn read_before(&self, request: &Request) -> Option<usize> {
+        if self.driver.plugs.have_workers() {
+            return None;
+        }
+        let mut asleep = self.readers.asleep.keys();
+        asleep.find(|&&caller| self.callers.request(caller).end() == request.sector).copied()
+    }
+
+    fn send_all(&mut self, now: Nanos, caller: usize) {
+        let request = self.callers.request(caller);
+        let most = u64::from(self.members.max_sectors(0)).min(BIO_SECTORS);
+        let all = pieces(request.sector..request.end(), most, self.chunk_sectors);
+        self.send_pieces(now, (caller, all.into_iter().collect()), Plug::default());
+    }
+
+    /// Sends pieces until there are no more or their reader sleeps.
+    fn send_pieces(
+        &mut self,
+        now: Nanos,
+        (caller, mut rest): (usize, VecDeque<Range<u64>>),
+        mut plug: Plug,
+    ) {
+        let request = self.callers.request(caller);
+        let is_plugged = self.driver.plugs.hold(&request);
+        let is_held = is_plugged || self.members.are_scheduled();
+        let may_sleep = self.driver.plugs.may_sleep(&request);
+        plug.set_endless(!is_plugged);
+        while let Some(piece) = rest.pop_front() {
+            self.callers.add_parts(caller, 1);
+            let through_rows = Bio::new(caller, piece.start, piece.end, true);
+            if self.health.failures() > 0 {
+                self.retries.push(through_rows);
+                continue;
+            }
+            let mut places = Vec::with_capacity(1);
+            self.layout.places(piece.start, &mut places);
+            let read = Request::read(places[0].sector, (piece.end - piece.start) as u32)
+                .to(places[0].member);
+            let carries = Carries::Direct(caller, read);
+            if !may_sleep {
+                if !self.members.try_send(now, &mut plug, read, carries) {
+                    self.retries.push(through_rows);
+                }
+            } else if !self.members.send(now, &mut plug, read, carries) {
+                self.readers.asleep.insert(caller, rest);
+                return;
+            }
+            if !is_held {
+                self.members.unplug(now, &mut plug);
+            }
+        }
+        self.members.unplug(now, &mut plug);
+        self.callers.part_done(now, caller, Spent::NONE, None);
+        let behind = &mut self.readers.behind;
+        let next: Vec<_> = behind.extract_if(.., |&mut (earlier, _)| earlier == caller).collect();
+        for (_, caller) in next {
+            self.send_all(now, caller);
+        }
+    }
+
+    /// Who was woken takes a place and goes on, or sleeps again.
+    pub(super) fn wake_sleepers(&mut self, now: Nanos) {
+        if !self.members.have_sleepers() {
+            return;
+        }
+        for member in 0..self.layout.members() as u32 {
+            while let Some((bio, carries)) = self.members.next_woken(member) {
+                if !self.members.has_room(member) {
+                    self.members.sleep(bio, carries);
+                    continue;
+                }
+                let mut plug = Plug::default();
+                self.members.hold(now, &mut plug, bio, carries);
+                match carries {
+                    Carries::Direct(caller, _) => {
+                        let rest = self.readers.asleep.remove(&caller).expect("it sleeps");
+                        self.send_pieces(now, (caller, rest), plug);
+                    }
+                    Carries::Bitmap | Carries::Row(_) => self.members.unplug(now, &mut plug),
+                }
+            }
+        }
+    }
+
+    /// Everything was aborted.
+    pub(super) fn forget_readers(&mut self) {
+        self.readers = Readers::default();
+    }
+}
