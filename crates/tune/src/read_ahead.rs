@@ -24,7 +24,7 @@ const fn with(size: &'static str) -> Both {
     Both { key: KEY, values: ["auto", size] }
 }
 
-/// Less is not worth a setting: the model errs by as much (docs/md.md).
+/// Less is not worth a setting: the model is up to 9 % off (docs/md.md).
 const WORTH_TIMES: f64 = 1.15;
 
 /// More times slower than this is too much for a program that reads alone.

@@ -89,8 +89,8 @@ pub fn read_ahead_sectors(volume: &Volume) -> u64 {
     volume.read_ahead.0.unwrap_or((2 * stripe).max(READ_AHEAD_SECTORS))
 }
 
-/// How what is sent to `volume` is held back, and whether who sends it sleeps: over copies that md keeps, which are chosen anew
-/// when it goes on. A file system has several threads, which is not modelled.
+/// How what is sent to `volume` is held back, and whether who sends it sleeps: who reads through the page cache does, and over copies
+/// that md keeps, which are chosen anew when it goes on, everybody. A file system has several threads, which is not modelled.
 pub(super) fn plugs(setup: &Setup) -> Plugs {
     let volume = &setup.volume;
     let level = &volume.level;

@@ -245,7 +245,9 @@ impl Rig for Disks {
             members.iter().map(|member| member.file.try_clone()).collect();
         let files = files
             .map_err(|error| Error::failure(format!("cannot use a member once more: {error}")))?;
-        let ring = ring(trial, files)?;
+        let is_direct = |member: &Member| matches!(member.access, Access::Direct { .. });
+        let is_buffered = !members.iter().all(is_direct);
+        let ring = ring(trial, files, members.len() as u64, is_buffered)?;
         let names = members.iter().map(|member| member.path.display().to_string()).collect();
         let mut engine = Engine::new(layout, ring, names, self.write);
         self.failed.iter().for_each(|&member| engine.fail(member));
@@ -331,13 +333,12 @@ fn samples(trial: &Trial) -> Vec<&'static str> {
     samples
 }
 
-/// The kernel's rings over `files`, with room for all that `trial` has in flight.
-fn ring(trial: &Trial, files: Vec<File>) -> Result<Ring> {
+/// The kernel's rings over `files` of so many `members`, with room for all that `trial` has in flight.
+fn ring(trial: &Trial, files: Vec<File>, members: u64, is_buffered: bool) -> Result<Ring> {
     let under_way: u64 =
         trial.requests().map(|work| work.keys.jobs.saturating_mul(work.depth() + 1)).sum();
     let commands = under_way.saturating_mul(2 * files.len() as u64);
     let entries = u32::try_from(commands).unwrap_or(u32::MAX);
-    let members = files.len() as u64;
     let mut ring = Ring::new(files, entries).map_err(|error| {
         let next = if uring::is_forbidden(&error) {
             "; `sysctl kernel.io_uring_disabled` and the container's seccomp filter decide"
@@ -346,33 +347,43 @@ fn ring(trial: &Trial, files: Vec<File>) -> Result<Ring> {
         };
         Error::failure(format!("cannot make an io_uring: {error}{next}"))
     })?;
-    allow_workers(trial, members, &mut ring)?;
-    Ok(ring)
-}
-
-/// Each job of `trial` waits for its own flush, and each that reads through the page cache for its own room in the drives' queues,
-/// and for nobody else's, as a program of its own would.
-fn allow_workers(trial: &Trial, members: u64, ring: &mut Ring) -> Result<()> {
-    let flushing = || trial.requests().filter(|work| work.flushes());
-    let flushes = flushing().map(|work| work.keys.jobs).sum::<u64>().saturating_mul(members);
-    let reading = trial.requests().filter(|work| !work.keys.direct && work.reads());
-    let reads: u64 = reading.map(|work| work.keys.jobs.saturating_mul(work.depth())).sum();
-    let reads = if reads > 1 { reads.saturating_mul(members) } else { 0 };
+    let flushes = waiting(trial, members, Requests::flushes);
+    let reads = if is_buffered { reads_apart(trial, members) } else { 0 };
     if reads > 0 {
         ring.read_by_workers();
     }
-    let wanted = u32::try_from(flushes.saturating_add(reads)).unwrap_or(u32::MAX);
+    allow_workers(trial, flushes.saturating_add(reads), &mut ring)?;
+    Ok(ring)
+}
+
+/// Requests that wait in the kernel at a time: one for each job, of those that do, and member.
+fn waiting(trial: &Trial, members: u64, does: impl Fn(&Requests) -> bool) -> u64 {
+    let jobs = trial.requests().filter(|work| does(work)).map(|work| work.keys.jobs);
+    jobs.sum::<u64>().saturating_mul(members)
+}
+
+/// Reads of programs that read through the page cache side by side, each one request after the other: there each sleeps by
+/// itself where a drive's queue is full. Of one program that has several in flight the thread of the ring does.
+fn reads_apart(trial: &Trial, members: u64) -> u64 {
+    let is_one_by_one = |work: &Requests| work.keys.depth == 1 && !work.writes();
+    let reads = waiting(trial, members, is_one_by_one);
+    if reads > members && trial.requests().all(is_one_by_one) { reads } else { 0 }
+}
+
+/// Each job of `trial` waits for its own flush, or its own read through the page cache, and for nobody else's, as a program of
+/// its own would.
+fn allow_workers(trial: &Trial, wanted: u64, ring: &mut Ring) -> Result<()> {
     // A kernel before 5.15 has four for each processor, if the ring is as long, and one processor at least.
-    let allowed = ring.allow_workers(wanted).unwrap_or(4);
-    if allowed >= wanted {
-        return Ok(());
+    let allowed = ring.allow_workers(u32::try_from(wanted).unwrap_or(u32::MAX)).unwrap_or(4);
+    match trial.requests().max_by_key(|work| work.keys.jobs) {
+        Some(work) if u64::from(allowed) < wanted => Err(Error::failure(format!(
+            "`workload.{}`: up to {wanted} flushes or reads through the page cache wait in the kernel at a time, one for each job and \
+             member, and this system lets {allowed} wait; take fewer `jobs`, raise `ulimit -u` (in a guest `--guest-memory`), or use \
+             Linux 5.15 or newer",
+            work.name
+        ))),
+        _ => Ok(()),
     }
-    let work = flushing().chain(trial.requests().filter(|work| !work.keys.direct)).next();
-    let name = work.map_or("", |work| work.name.as_str());
-    Err(Error::failure(format!(
-        "`workload.{name}` may have {flushes} flushes and {reads} reads through the page cache under way at a time, one for each job and \
-         member, and this system lets {allowed} be; take fewer `jobs`, raise `ulimit -u`, or use Linux 5.15 or newer",
-    )))
 }
 
 /// The members, open for a trial.

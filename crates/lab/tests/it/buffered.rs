@@ -79,7 +79,7 @@ fn what_is_read_ahead_is_the_kernels() {
     }
     assert_eq!(written, READ, "UPDATE=1 writes ours anew");
     // docs/md.md has these numbers.
-    assert_eq!((close, lines.len()), (78, 84));
+    assert_eq!((close, lines.len()), (77, 84));
 }
 
 /// Programs that read side by side from drives with two places in their queues: nearly all of them sleep for one.

@@ -1,7 +1,8 @@
 //! Threads that send the stages of an array, where who sends may sleep for a place in a member's queue.
 //!
-//! A program sends its requests itself, and while it sleeps it asks for nothing else. What it leaves to workers
-//! ([`Plugs`](crate::Plugs)) waits until one of them does not sleep.
+//! A program sends its requests itself, and while it sleeps it asks for nothing else. One that reads through the page cache is a thread of
+//! its own; what it reads next is known by where it begins. What a program leaves to workers ([`Plugs`](crate::Plugs)) waits until
+//! one of them does not sleep.
 
 use super::{Array, Command};
 use crate::linux::sender::{PROGRAM, Senders, WORKERS};
@@ -27,6 +28,8 @@ pub(super) struct Unsent {
 struct Asleep {
     thread: u64,
     slot: usize,
+    /// What the stage is for. Who sleeps with the last of it may have it back already.
+    request: Request,
     /// How many of its steps are not sent.
     left: usize,
     is_by_worker: bool,
@@ -65,11 +68,12 @@ impl<D: Device> Array<D> {
         if self.driver.plugs.have_workers() || op != Op::Read {
             return None;
         }
-        let comes_before = |&&Asleep { slot, .. }: &&Asleep| {
-            let before = self.core.stage(slot).request;
-            before.op == op && before.target == target && before.end() == sector
-        };
-        self.unsent.asleep.iter().find(comes_before).map(|asleep| asleep.slot)
+        let is_before =
+            |before: &Request| before.op == op && before.target == target && before.end() == sector;
+        let Unsent { asleep, behind, .. } = &self.unsent;
+        let asleep = asleep.iter().map(|asleep| (asleep.slot, asleep.request));
+        let behind = behind.iter().map(|&(_, slot)| (slot, self.core.stage(slot).request));
+        asleep.chain(behind).find(|(_, before)| is_before(before)).map(|(slot, _)| slot)
     }
 
     /// Starts a stage, or has it wait for a worker.
@@ -91,6 +95,7 @@ impl<D: Device> Array<D> {
 
     /// Sends a stage, or what is `left` of it, until the thread that sends it sleeps.
     fn send(&mut self, now: Nanos, thread: u64, slot: usize, left: Option<usize>) {
+        let request = self.core.stage(slot).request;
         let (plugs, below) = (&self.driver.plugs, &mut self.below);
         let sleeps = || plugs.senders().is_some_and(|senders| senders.is_asleep(thread));
         let send = |Command { tag, request, .. }| {
@@ -103,7 +108,7 @@ impl<D: Device> Array<D> {
         };
         if sleeps() {
             let is_by_worker = thread != PROGRAM && self.core.stage(slot).owner.is_some();
-            self.unsent.asleep.push(Asleep { thread, slot, left, is_by_worker });
+            self.unsent.asleep.push(Asleep { thread, slot, request, left, is_by_worker });
         }
     }
 
@@ -114,10 +119,9 @@ impl<D: Device> Array<D> {
         {
             let asleep = &mut self.unsent.asleep;
             if let Some(at) = asleep.iter().position(|asleep| asleep.thread == thread) {
-                let Asleep { slot, left, .. } = asleep.remove(at);
-                // Who slept with the last of it may have it back already.
+                let Asleep { slot, left, request, .. } = asleep.remove(at);
                 if left > 0 {
-                    self.driver.plugs.resume(thread, &self.core.stage(slot).request);
+                    self.driver.plugs.resume(thread, &request);
                     self.send(now, thread, slot, Some(left));
                 }
                 self.go_on_behind(now, slot);
@@ -148,6 +152,7 @@ impl<D: Device> Array<D> {
         for (_, slot) in next {
             self.core.charge(slot, Part::QUEUE, now);
             self.hand_over(now, slot);
+            self.go_on_behind(now, slot);
         }
     }
 

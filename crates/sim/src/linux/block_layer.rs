@@ -31,6 +31,8 @@ pub struct BlockLayer<D> {
     asleep: BTreeMap<u64, VecDeque<Bio>>,
     /// Those of them that are not asleep yet, but wait for a worker that may be.
     for_workers: VecDeque<u64>,
+    /// Who has slept and sends what is left of a request, into the plug that it holds: nobody else goes on before.
+    goes_on: Option<u64>,
 }
 
 /// A part of a caller's request.
@@ -64,6 +66,7 @@ impl<D: Device> BlockLayer<D> {
             plug_number: plugs.present().0,
             asleep: BTreeMap::new(),
             for_workers: VecDeque::new(),
+            goes_on: None,
         }
     }
 
@@ -125,23 +128,40 @@ impl<D: Device> BlockLayer<D> {
         }
     }
 
-    /// Who was woken takes a place, or sleeps again.
+    /// Who was woken takes a place and goes on, or sleeps again.
     fn wake_sleepers(&mut self, now: Nanos) {
-        if !self.queues.have_sleepers() {
-            return;
-        }
-        for target in 0..self.geometry().target_sectors.len() as u32 {
-            while let Some((part, bio)) = self.queues.next_woken(target) {
+        while !self.is_going_on()
+            && self.queues.have_sleepers()
+            && let Some((part, bio)) = self.next_woken()
+        {
+            if self.queues.has_room(part.target) {
                 self.unplug(now);
-                if self.queues.has_room(target) {
-                    self.queues.hold(now, &mut self.plug, part, bio);
-                    self.plugged_at = Some(now);
-                    self.wake(now, bio.thread);
-                } else {
-                    self.queues.sleep(part, bio);
+                self.queues.hold(now, &mut self.plug, part, bio);
+                self.plugged_at = Some(now);
+                if !(bio.is_plugged || self.queues.are_scheduled()) {
+                    self.unplug(now);
                 }
+                self.wake(now, bio.thread);
+            } else {
+                self.queues.sleep(part, bio);
             }
         }
+    }
+
+    fn next_woken(&mut self) -> Option<(Request, Bio)> {
+        let targets = self.geometry().target_sectors.len() as u32;
+        (0..targets).find_map(|target| self.queues.next_woken(target))
+    }
+
+    /// Whether who has slept has yet to send what is left of its request.
+    fn is_going_on(&self) -> bool {
+        let senders = self.plugs.senders();
+        self.goes_on.is_some_and(|thread| senders.is_some_and(|senders| senders.is_woken(thread)))
+    }
+
+    /// When what is held back is sent on.
+    fn unplugs_at(&self) -> Option<Nanos> {
+        self.plugged_at.filter(|_| !self.is_going_on())
     }
 
     /// Who slept for a place has it, and sends what comes next until it sleeps again. Then its worker is free for others.
@@ -159,11 +179,13 @@ impl<D: Device> BlockLayer<D> {
         for bio in later {
             self.send(now, bio);
         }
-        self.unplug(now);
         if let Some(senders) = self.plugs.senders()
             && !self.asleep.contains_key(&thread)
         {
             senders.wakes(now, thread);
+            self.goes_on = Some(thread);
+        } else {
+            self.unplug(now);
         }
     }
 
@@ -220,7 +242,8 @@ impl<D: Device> Device for BlockLayer<D> {
         let (number, is_held) = self.plugs.present();
         let is_plugged = is_held || request.op != Op::Read;
         let is_anothers = std::mem::replace(&mut self.plug_number, number) != self.plug_number;
-        if self.plugged_at.is_some_and(|at| at < now || is_anothers) {
+        let goes_on = self.goes_on.take_if(|thread| *thread == self.plugs.thread());
+        if self.plugged_at.is_some_and(|at| at < now || is_anothers && goes_on.is_none()) {
             self.unplug(now);
         }
         let caller = self.callers.arrived(now, tag, request);
@@ -244,7 +267,7 @@ impl<D: Device> Device for BlockLayer<D> {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        let own = earlier(self.plugged_at, self.callers.outbox.next_event());
+        let own = earlier(self.unplugs_at(), self.callers.outbox.next_event());
         earlier(self.queues.next_event(), own)
     }
 
@@ -252,7 +275,7 @@ impl<D: Device> Device for BlockLayer<D> {
         while let Some(step) = self.next_event()
             && step <= now
         {
-            if self.plugged_at.is_some_and(|at| at <= step) {
+            if self.unplugs_at().is_some_and(|at| at <= step) {
                 self.unplug(step);
                 self.wake_sleepers(step);
             }
@@ -270,6 +293,7 @@ impl<D: Device> Device for BlockLayer<D> {
         self.plugged_at = None;
         self.asleep.clear();
         self.for_workers.clear();
+        self.goes_on = None;
         if let Some(senders) = self.plugs.senders() {
             senders.abort();
         }

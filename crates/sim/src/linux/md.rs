@@ -439,6 +439,7 @@ impl<D: Device> Device for Md<D> {
             } else if self.runs_at().is_some_and(|at| at <= step) {
                 self.run(step);
             }
+            self.wake_sleepers(step);
             self.callers.outbox.collect(step, out);
         }
     }

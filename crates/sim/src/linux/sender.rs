@@ -19,7 +19,7 @@ pub struct Senders(Rc<Threads>);
 pub(crate) const PROGRAM: u64 = 0;
 
 /// Workers that send for programs at a time: four for each processor (`io_init_wq_offload`), and the kernel rig has one (and more
-/// workers where more jobs flush, which is not modelled).
+/// workers where more jobs flush or read through the page cache: the model gives those that read a thread each).
 pub(crate) const WORKERS: usize = 4;
 
 #[derive(Debug, Default)]
@@ -45,6 +45,11 @@ impl Senders {
     /// Whether `thread` sleeps.
     pub(crate) fn is_asleep(&self, thread: u64) -> bool {
         self.0.asleep.borrow().contains(&thread)
+    }
+
+    /// Whether `thread` has slept and does not go on yet.
+    pub(super) fn is_woken(&self, thread: u64) -> bool {
+        self.0.woken.borrow().iter().any(|&(_, woken)| woken == thread)
     }
 
     /// When the next one goes on that has slept.

@@ -105,7 +105,7 @@ impl BlockDevice {
         for _ in 1..starts.len() {
             files.push(opened(&self.path, self.may_write, self.is_direct)?);
         }
-        let ring = ring(trial, files)?;
+        let ring = ring(trial, files, 1, !self.is_direct)?;
         let names = vec![self.path.display().to_string()];
         let mut engine = Engine::new(layout, ring, names, self.may_write).opened_at(starts);
         let mut jobs = jobs(trial, &[self.sectors]);

@@ -61,7 +61,7 @@ const CPU: RigFlag = RigFlag {
 };
 
 const MEMORY_MIB: u64 = 512;
-/// With less, buffered writes to fast disks wait for memory.
+/// With less, buffered writes to fast disks wait for memory, and what is read ahead may be gone before it is read.
 const BUFFERED_MIB: u64 = 2048;
 /// Less does not boot; more than the largest machine has is a typo.
 const MEMORY_MIB_RANGE: std::ops::RangeInclusive<u64> = 64..=1 << 20;

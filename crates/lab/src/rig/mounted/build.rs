@@ -90,11 +90,8 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
         build.make.push(Step::new(["sleep", "15"]));
     }
     if let Some(sectors) = volume.read_ahead.0 {
-        let (device, kib) = (&build.devices[0], sectors / 2);
-        let write = format!(
-            "echo {kib} > /sys/block/$(basename $(readlink -f {device}))/queue/read_ahead_kb"
-        );
-        build.make.push(Step::new(["sh", "-c", &write]));
+        let sectors = sectors.to_string();
+        build.make.push(Step::new(["blockdev", "--setra", &sectors, &build.devices[0]]));
     }
     for &failed in &volume.failed {
         if !is_md {
@@ -404,9 +401,7 @@ mod tests {
         };
         let [first, second] = ["loop0 loop1 loop2 loop3", "loop4 loop5 loop6 loop7"];
         let made = said(&build.make);
-        let ahead =
-            "echo 1024 > /sys/block/$(basename $(readlink -f md/ileave))/queue/read_ahead_kb";
-        assert!(made.iter().any(|step| step.contains(ahead)), "{made:?}");
+        assert!(made.contains(&"blockdev --setra 2048 md/ileave".into()), "{made:?}");
         assert_eq!(
             made[..3],
             [

@@ -39,8 +39,9 @@ impl<D: Device> Md<D> {
         if self.driver.plugs.have_workers() {
             return None;
         }
-        let mut asleep = self.readers.asleep.keys();
-        asleep.find(|&&caller| self.callers.request(caller).end() == request.sector).copied()
+        let Readers { asleep, behind } = &self.readers;
+        let mut before = asleep.keys().copied().chain(behind.iter().map(|&(_, caller)| caller));
+        before.find(|&caller| self.callers.request(caller).end() == request.sector)
     }
 
     fn send_all(&mut self, now: Nanos, caller: usize) {
@@ -64,9 +65,10 @@ impl<D: Device> Md<D> {
         plug.set_endless(!is_plugged);
         while let Some(piece) = rest.pop_front() {
             self.callers.add_parts(caller, 1);
-            let through_rows = Bio::new(caller, piece.start, piece.end, true);
             if self.health.failures() > 0 {
-                self.retries.push(through_rows);
+                // A member has failed meanwhile.
+                self.push_bios(caller, piece.start, piece.end);
+                self.wake(now);
                 continue;
             }
             let mut places = Vec::with_capacity(1);
@@ -76,7 +78,7 @@ impl<D: Device> Md<D> {
             let carries = Carries::Direct(caller, read);
             if !may_sleep {
                 if !self.members.try_send(now, &mut plug, read, carries) {
-                    self.retries.push(through_rows);
+                    self.retries.push(Bio::new(caller, piece.start, piece.end, true));
                 }
             } else if !self.members.send(now, &mut plug, read, carries) {
                 self.readers.asleep.insert(caller, rest);
