@@ -114,6 +114,15 @@ fn who_reads_ahead_sends_one_window_after_the_other() {
     check(&raid_5, 64);
 }
 
+/// Large reads of a program are left to workers over parity, too, and the fifth that would sleep waits for one.
+#[test]
+fn large_reads_of_parity_have_four_workers() {
+    let requests = [0, 1, 2, 3, 4, 5].map(|at| Request::read(at * 640, 2112));
+    let done = |plugs| done_at(&mut *parity(flashes(3), plugs), &requests);
+    let [by_workers, by_threads] = [Plugs::of_programs(), Plugs::default()].map(done);
+    assert!(by_workers[0] < by_threads[0], "{by_workers:?} {by_threads:?}");
+}
+
 /// Six reads of one drive: two have places, and four workers sleep. A flush takes a worker, too, and waits for one; what finds
 /// a place does not.
 #[test]

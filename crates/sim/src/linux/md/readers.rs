@@ -2,6 +2,7 @@
 
 use super::{Bio, Carries, Md};
 use crate::linux::queue::Plug;
+use crate::linux::sender::WORKERS;
 use crate::{Device, Nanos, Spent};
 use block::Request;
 use block::bios::pieces;
@@ -18,6 +19,8 @@ pub(super) struct Readers {
     asleep: BTreeMap<usize, VecDeque<Range<u64>>>,
     /// Callers whose program has another one's request to send first.
     behind: Vec<(usize, usize)>,
+    /// Callers that wait for a worker ([`WORKERS`]).
+    for_workers: VecDeque<usize>,
 }
 
 impl<D: Device> Md<D> {
@@ -30,8 +33,16 @@ impl<D: Device> Md<D> {
         }
         match self.read_before(&request) {
             Some(earlier) => self.readers.behind.push((earlier, caller)),
+            None if self.driver.plugs.may_sleep(&request) && !self.has_free_worker() => {
+                self.readers.for_workers.push_back(caller);
+            }
             None => self.send_all(now, caller),
         }
+    }
+
+    /// Whether one of the workers does not sleep that send what programs leave to them.
+    fn has_free_worker(&self) -> bool {
+        !self.driver.plugs.have_workers() || self.readers.asleep.len() < WORKERS
     }
 
     /// Whose request this one goes on behind, where it is read ahead by a program that still sends that one.
@@ -39,7 +50,7 @@ impl<D: Device> Md<D> {
         if self.driver.plugs.have_workers() {
             return None;
         }
-        let Readers { asleep, behind } = &self.readers;
+        let Readers { asleep, behind, .. } = &self.readers;
         let mut before = asleep.keys().copied().chain(behind.iter().map(|&(_, caller)| caller));
         before.find(|&caller| self.callers.request(caller).end() == request.sector)
     }
@@ -93,6 +104,11 @@ impl<D: Device> Md<D> {
         let behind = &mut self.readers.behind;
         let next: Vec<_> = behind.extract_if(.., |&mut (earlier, _)| earlier == caller).collect();
         for (_, caller) in next {
+            self.send_all(now, caller);
+        }
+        while self.has_free_worker()
+            && let Some(caller) = self.readers.for_workers.pop_front()
+        {
             self.send_all(now, caller);
         }
     }
