@@ -57,7 +57,12 @@ impl<D: Device> Md<D> {
 
     fn send_all(&mut self, now: Nanos, caller: usize) {
         let request = self.callers.request(caller);
-        let most = u64::from(self.members.max_sectors(0)).min(BIO_SECTORS);
+        let most = if self.is_cut_at_chunks {
+            // Device-mapper cuts first, and hands over chunk by chunk.
+            u64::from(request.sectors)
+        } else {
+            u64::from(self.members.max_sectors(0)).min(BIO_SECTORS)
+        };
         let all = pieces(request.sector..request.end(), most, self.chunk_sectors);
         self.send_pieces(now, (caller, all.into_iter().collect()), Plug::default());
     }
