@@ -8,10 +8,9 @@ use serde::Serialize;
 pub(crate) const KEY: &str = "volume.read_ahead";
 
 /// Read-ahead, as Linux chooses it by itself and as it is tried, and the disks with data that it takes.
-const TRIED: [(Both, usize); 2] = [(with("1MiB"), 1), (with("4MiB"), 4)];
+const TRIED: [(Both, usize); 3] = [(with("1MiB"), 1), (with("4MiB"), 4), (with("16MiB"), 4)];
 
-/// What is tried on `volume`: up to 1 MiB for each disk with data. With more the drives may take commands out of order,
-/// where the model does not say what becomes of one program alone (docs/md.md).
+/// What is tried on `volume`: up to 4 MiB for each disk with data.
 pub(crate) fn tried(volume: &Volume) -> impl Iterator<Item = Both> {
     let stripe = volume.level.stripe_chunks(volume.members.len());
     let by_itself = lab::machine::read_ahead_sectors(volume);
@@ -124,12 +123,20 @@ impl ReadAhead {
                             of.pair.unknown()
                         )
                     }
-                    None => format!("{} gains less than 15 %", sizes.join(" or ")),
+                    None => format!("{} gains less than 15 %", one_of(&sizes)),
                 };
                 format!("keep Linux's default, {own}: {why}")
             }
         };
         ("read-ahead".into(), text)
+    }
+}
+
+/// One of them: "1MiB, 4MiB or 16MiB".
+fn one_of(sizes: &[&str]) -> String {
+    match sizes {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => sizes.concat(),
     }
 }
 
@@ -142,7 +149,7 @@ fn size(kib: u64) -> String {
 mod tests {
     use super::*;
 
-    fn pairs(times: [f64; 2]) -> Vec<Pair> {
+    fn pairs(times: [f64; 3]) -> Vec<Pair> {
         times.map(|times| Pair::of_test(times, 3.0)).to_vec()
     }
 
@@ -150,14 +157,14 @@ mod tests {
     fn the_best_that_hurts_nobody_is_set_where_it_gains_a_tenth() {
         let both = || TRIED.into_iter().map(|(both, _)| both);
         let of = |times, alone| ReadAhead::of(768, both(), pairs(times), pairs(alone));
-        let set = of([0.8, 0.4], [1.0, 1.0]);
+        let set = of([0.8, 0.4, 0.6], [1.0; 3]);
         assert_eq!(set.to_set_kib(), Some(4 << 10));
         assert_eq!(
             set.line().1,
             "set 4MiB for the array: Linux's default, 768KiB, is 2.5 times slower"
         );
-        assert_eq!(of([0.8, 0.4], [1.02, 1.4]).to_set_kib(), Some(1 << 10));
-        let kept = of([0.95, 0.8], [1.0, 2.0]);
+        assert_eq!(of([0.8, 0.4, 0.3], [1.02, 1.4, 1.5]).to_set_kib(), Some(1 << 10));
+        let kept = of([0.95, 0.8, 1.0], [1.0, 2.0, 1.0]);
         assert_eq!(kept.to_set_kib(), None);
         assert_eq!(
             kept.line().1,
@@ -165,8 +172,8 @@ mod tests {
              alone is 50 % slower"
         );
         assert_eq!(
-            ReadAhead::of(3072, both(), pairs([1.3, 0.95]), Vec::new()).line().1,
-            "keep Linux's default, 3MiB: 1MiB or 4MiB gains less than 15 %"
+            ReadAhead::of(3072, both(), pairs([1.3, 0.95, 0.9]), Vec::new()).line().1,
+            "keep Linux's default, 3MiB: 1MiB, 4MiB or 16MiB gains less than 15 %"
         );
     }
 }
