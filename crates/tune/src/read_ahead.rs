@@ -26,6 +26,9 @@ const fn with(size: &'static str) -> Both {
 /// Less is not worth a setting: the model is up to 9 % off (docs/md.md).
 const WORTH_TIMES: f64 = 1.15;
 
+/// Gains that differ by no more are as good as equal.
+const ALIKE_TIMES: f64 = 1.05;
+
 /// More times slower than this is too much for a program that reads alone.
 const ALONE_TIMES: f64 = 1.1;
 
@@ -79,7 +82,10 @@ impl ReadAhead {
             .collect();
         let gain = |of: &&Other| of.gain().unwrap_or(0.0);
         let sound = tried.iter().filter(|of| of.gain().is_some() && !of.hurts_one_alone());
-        let take = sound.max_by(|a, b| gain(a).total_cmp(&gain(b))).map(|of| of.size);
+        let most = sound.clone().map(|of| gain(&of)).fold(0.0, f64::max);
+        // The smallest of those that are about equal takes least memory.
+        let mut close = sound.filter(|of| gain(of) * ALIKE_TIMES >= most);
+        let take = close.next().map(|of| of.size);
         ReadAhead { take, by_itself_kib, tried }
     }
 

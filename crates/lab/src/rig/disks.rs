@@ -245,9 +245,7 @@ impl Rig for Disks {
             members.iter().map(|member| member.file.try_clone()).collect();
         let files = files
             .map_err(|error| Error::failure(format!("cannot use a member once more: {error}")))?;
-        let is_direct = |member: &Member| matches!(member.access, Access::Direct { .. });
-        let is_buffered = !members.iter().all(is_direct);
-        let ring = ring(trial, files, members.len() as u64, is_buffered)?;
+        let ring = ring(trial, files, members.len() as u64, false)?;
         let names = members.iter().map(|member| member.path.display().to_string()).collect();
         let mut engine = Engine::new(layout, ring, names, self.write);
         self.failed.iter().for_each(|&member| engine.fail(member));
@@ -333,8 +331,9 @@ fn samples(trial: &Trial) -> Vec<&'static str> {
     samples
 }
 
-/// The kernel's rings over `files` of so many `members`, with room for all that `trial` has in flight.
-fn ring(trial: &Trial, files: Vec<File>, members: u64, is_buffered: bool) -> Result<Ring> {
+/// The kernel's rings over `files` of so many `members`, with room for all that `trial` has in flight; programs that read
+/// `apart` have a thread each.
+fn ring(trial: &Trial, files: Vec<File>, members: u64, apart: bool) -> Result<Ring> {
     let under_way: u64 =
         trial.requests().map(|work| work.keys.jobs.saturating_mul(work.depth() + 1)).sum();
     let commands = under_way.saturating_mul(2 * files.len() as u64);
@@ -348,7 +347,7 @@ fn ring(trial: &Trial, files: Vec<File>, members: u64, is_buffered: bool) -> Res
         Error::failure(format!("cannot make an io_uring: {error}{next}"))
     })?;
     let flushes = waiting(trial, members, Requests::flushes);
-    let reads = if is_buffered { reads_apart(trial, members) } else { 0 };
+    let reads = if apart { reads_apart(trial, members) } else { 0 };
     if reads > 0 {
         ring.read_by_workers();
     }
@@ -365,9 +364,12 @@ fn waiting(trial: &Trial, members: u64, does: impl Fn(&Requests) -> bool) -> u64
 /// Reads of programs that read through the page cache side by side, each one request after the other: there each sleeps by
 /// itself where a drive's queue is full. Of one program that has several in flight the thread of the ring does.
 fn reads_apart(trial: &Trial, members: u64) -> u64 {
-    let is_one_by_one = |work: &Requests| work.keys.depth == 1 && !work.writes();
-    let reads = waiting(trial, members, is_one_by_one);
-    if reads > members && trial.requests().all(is_one_by_one) { reads } else { 0 }
+    let reads = waiting(trial, members, reads_one_by_one);
+    if reads > members && trial.requests().all(reads_one_by_one) { reads } else { 0 }
+}
+
+fn reads_one_by_one(work: &Requests) -> bool {
+    work.keys.depth == 1 && !work.writes()
 }
 
 /// Each job of `trial` waits for its own flush, or its own read through the page cache, and for nobody else's, as a program of
@@ -375,7 +377,8 @@ fn reads_apart(trial: &Trial, members: u64) -> u64 {
 fn allow_workers(trial: &Trial, wanted: u64, ring: &mut Ring) -> Result<()> {
     // A kernel before 5.15 has four for each processor, if the ring is as long, and one processor at least.
     let allowed = ring.allow_workers(u32::try_from(wanted).unwrap_or(u32::MAX)).unwrap_or(4);
-    match trial.requests().max_by_key(|work| work.keys.jobs) {
+    let waits = |work: &&Requests| work.flushes() || reads_one_by_one(work);
+    match trial.requests().filter(waits).max_by_key(|work| work.keys.jobs) {
         Some(work) if u64::from(allowed) < wanted => Err(Error::failure(format!(
             "`workload.{}`: up to {wanted} flushes or reads through the page cache wait in the kernel at a time, one for each job and \
              member, and this system lets {allowed} wait; take fewer `jobs`, raise `ulimit -u` (in a guest `--guest-memory`), or use \

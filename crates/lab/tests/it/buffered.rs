@@ -68,7 +68,7 @@ fn what_is_read_ahead_is_the_kernels() {
     for line in &lines {
         let [level, members, chunk_kib, programs, read_ahead, kernel, _] = columns(line);
         let error = (ours[line] / kernel.parse::<f64>().unwrap() - 1.0).abs();
-        assert!(error <= 0.15, "{line}: {:.0}", ours[line]);
+        assert!(error <= 0.09, "{line}: {:.0}", ours[line]);
         close += usize::from(error <= 0.05);
         let set = [level, members, chunk_kib, programs, read_ahead, kernel].join(",");
         written.extend([set, format!(",{:.1}\n", ours[line])]);

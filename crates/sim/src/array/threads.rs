@@ -163,7 +163,9 @@ impl<D: Device> Array<D> {
 
     /// When a thread may wake below for which a stage waits, without an event that comes here.
     pub(super) fn may_wake_at(&self) -> Option<Nanos> {
-        if self.unsent.asleep.is_empty() { None } else { self.below.next_event() }
+        // Somebody may sleep whom nothing here is known of, with a write that its bitmap held up.
+        let are_asleep = self.driver.plugs.senders().is_some_and(Senders::are_asleep);
+        if are_asleep || !self.unsent.asleep.is_empty() { self.below.next_event() } else { None }
     }
 
     /// Everything was aborted by `fault`: nothing more is sent.

@@ -67,6 +67,7 @@ pub struct Plugs {
     number: Rc<Cell<u64>>,
     thread: Rc<Cell<u64>>,
     is_held: Rc<Cell<bool>>,
+    is_rest: Rc<Cell<bool>>,
     reads_apart: bool,
     by_io_uring: bool,
     senders: Option<Senders>,
@@ -105,19 +106,29 @@ impl Plugs {
         // A flush is a worker's (`io_fsync_prep`).
         let is_workers = self.may_sleep(request) || request.op == Op::Flush;
         let is_programs = self.senders.is_some() && !is_workers;
-        self.resume(if is_programs { PROGRAM } else { number }, request);
+        self.turn(if is_programs { PROGRAM } else { number }, request, false);
     }
 
     /// The same by a thread of its own: what no program has asked for.
     pub fn begin_beside(&self, request: &Request) {
-        self.resume(self.number.get() + 1, request);
+        self.turn(self.number.get() + 1, request, false);
     }
 
     /// The same of what is left of `request`, which `thread` has begun to send.
     pub fn resume(&self, thread: u64, request: &Request) {
+        self.turn(thread, request, true);
+    }
+
+    fn turn(&self, thread: u64, request: &Request, is_rest: bool) {
         self.number.set(self.number.get() + 1);
         self.thread.set(thread);
         self.is_held.set(self.hold(request));
+        self.is_rest.set(is_rest);
+    }
+
+    /// The thread that sends now, where it sends what is left of a request.
+    pub(crate) fn resumed(&self) -> Option<u64> {
+        self.is_rest.get().then(|| self.thread.get())
     }
 
     /// Whether the pieces of `request` are held back until all are there.

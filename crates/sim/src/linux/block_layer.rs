@@ -73,6 +73,7 @@ impl<D: Device> BlockLayer<D> {
     /// The sender of what was submitted has nothing more to send: its plug is sent on.
     pub fn unplug(&mut self, now: Nanos) {
         self.plugged_at = None;
+        self.goes_on = None;
         self.queues.unplug(now, &mut self.plug);
     }
 
@@ -183,7 +184,7 @@ impl<D: Device> BlockLayer<D> {
             && !self.asleep.contains_key(&thread)
         {
             senders.wakes(now, thread);
-            self.goes_on = Some(thread);
+            self.goes_on = self.plugged_at.map(|_| thread);
         } else {
             self.unplug(now);
         }
@@ -242,8 +243,8 @@ impl<D: Device> Device for BlockLayer<D> {
         let (number, is_held) = self.plugs.present();
         let is_plugged = is_held || request.op != Op::Read;
         let is_anothers = std::mem::replace(&mut self.plug_number, number) != self.plug_number;
-        let goes_on = self.goes_on.take_if(|thread| *thread == self.plugs.thread());
-        if self.plugged_at.is_some_and(|at| at < now || is_anothers && goes_on.is_none()) {
+        let is_rest = self.plugs.resumed().is_some_and(|thread| self.goes_on == Some(thread));
+        if self.plugged_at.is_some_and(|at| at < now || is_anothers && !is_rest) {
             self.unplug(now);
         }
         let caller = self.callers.arrived(now, tag, request);

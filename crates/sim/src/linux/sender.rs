@@ -47,6 +47,11 @@ impl Senders {
         self.0.asleep.borrow().contains(&thread)
     }
 
+    /// Whether anybody sleeps.
+    pub(crate) fn are_asleep(&self) -> bool {
+        !self.0.asleep.borrow().is_empty()
+    }
+
     /// Whether `thread` has slept and does not go on yet.
     pub(super) fn is_woken(&self, thread: u64) -> bool {
         self.0.woken.borrow().iter().any(|&(_, woken)| woken == thread)

@@ -64,7 +64,13 @@ impl<D: Device> Md<D> {
             u64::from(self.members.max_sectors(0)).min(BIO_SECTORS)
         };
         let all = pieces(request.sector..request.end(), most, self.chunk_sectors);
-        self.send_pieces(now, (caller, all.into_iter().collect()), Plug::default());
+        // A member takes no more at once, however large a chunk is.
+        let whole = u64::from(self.members.max_sectors(0));
+        let parts = all.into_iter().flat_map(|piece| {
+            let starts = piece.clone().step_by(whole as usize);
+            starts.map(move |start| start..piece.end.min(start + whole))
+        });
+        self.send_pieces(now, (caller, parts.collect()), Plug::default());
     }
 
     /// Sends pieces until there are no more or their reader sleeps.
@@ -111,6 +117,10 @@ impl<D: Device> Md<D> {
         for (_, caller) in next {
             self.send_all(now, caller);
         }
+    }
+
+    /// Who waits for a worker and finds one sends.
+    fn send_waiting(&mut self, now: Nanos) {
         while self.has_free_worker()
             && let Some(caller) = self.readers.for_workers.pop_front()
         {
@@ -135,6 +145,7 @@ impl<D: Device> Md<D> {
                     Carries::Direct(caller, _) => {
                         let rest = self.readers.asleep.remove(&caller).expect("it sleeps");
                         self.send_pieces(now, (caller, rest), plug);
+                        self.send_waiting(now);
                     }
                     Carries::Bitmap | Carries::Row(_) => self.members.unplug(now, &mut plug),
                 }
