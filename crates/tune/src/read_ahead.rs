@@ -169,6 +169,9 @@ mod tests {
             set.line().1,
             "set 4MiB for the array: Linux's default, 768KiB, is 2.5 times slower"
         );
+        // Of two that gain alike the smaller is set.
+        assert_eq!(of([0.8, 0.4, 0.39], [1.0; 3]).to_set_kib(), Some(4 << 10));
+        assert_eq!(of([0.8, 0.4, 0.3], [1.0; 3]).to_set_kib(), Some(16 << 10));
         assert_eq!(of([0.8, 0.4, 0.3], [1.02, 1.4, 1.5]).to_set_kib(), Some(1 << 10));
         let kept = of([0.95, 0.8, 1.0], [1.0, 2.0, 1.0]);
         assert_eq!(kept.to_set_kib(), None);

@@ -1,7 +1,7 @@
 //! Threads that send the stages of an array, where who sends may sleep for a place in a member's queue.
 //!
-//! A program sends its requests itself, and while it sleeps it asks for nothing else. One that reads through the page cache is a thread of
-//! its own; what it reads next is known by where it begins. What a program leaves to workers ([`Plugs`](crate::Plugs)) waits until
+//! A program sends its requests itself, and while it sleeps it asks for nothing else. Programs that read through the page cache sleep
+//! each by itself; what such a one reads next is known by where it begins. What a program leaves to workers ([`Plugs`](crate::Plugs)) waits until
 //! one of them does not sleep.
 
 use super::{Array, Command};

@@ -93,26 +93,13 @@ impl<D: Device, C: Carry> Requests<D, C> {
     }
 
     /// Adds a bio to a request that is there already: the last in the sender's `plug` for the target, or one that
-    /// waits in the target's queue.
+    /// waits in the target's queue and may then go on in front of or behind another there.
     pub(super) fn merge(&mut self, plug: &Plug, bio: Request, carries: C) -> bool {
-        let Some((slot, side)) = self.grow(plug, bio, carries) else { return false };
-        let memory = carries.memory();
-        let queue = &mut self.queues[bio.target as usize];
-        if let Some(side) = side
-            && let Some((stays, goes)) = queue.join(slot, side, memory, &mut self.all)
-        {
-            self.take_in(stays, goes);
-        }
-        true
-    }
-
-    /// Adds a bio to a request, which is joined with no other; gives that, and where it grew if it waits in a queue.
-    fn grow(&mut self, plug: &Plug, bio: Request, carries: C) -> Option<(Slot, Option<Side>)> {
-        let memory = carries.memory();
-        let queue = &mut self.queues[bio.target as usize];
         if !is_mergeable(bio.op) || carries.is_alone() {
-            return None;
+            return false;
         }
+        let memory = carries.memory();
+        let queue = &mut self.queues[bio.target as usize];
         let in_plug = plug.last_for(bio.target).filter(|&slot| {
             let last = &mut self.all[slot];
             let touches = last.request.end() == bio.sector || bio.end() == last.request.sector;
@@ -123,15 +110,16 @@ impl<D: Device, C: Carry> Requests<D, C> {
             }
             fits
         });
-        let grown = match in_plug {
-            Some(slot) => (slot, None),
-            None => {
-                let (slot, side) = queue.merge(bio, memory, &mut self.all)?;
-                (slot, Some(side))
-            }
-        };
-        self.carried[grown.0].push(carries);
-        Some(grown)
+        if let Some(slot) = in_plug {
+            self.carried[slot].push(carries);
+            return true;
+        }
+        let Some((slot, side)) = queue.merge(bio, memory, &mut self.all) else { return false };
+        self.carried[slot].push(carries);
+        if let Some((stays, goes)) = queue.join(slot, side, memory, &mut self.all) {
+            self.take_in(stays, goes);
+        }
+        true
     }
 
     /// Makes a request of a bio and holds it in the sender's `plug`. There must be room for it.

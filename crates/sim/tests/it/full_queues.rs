@@ -123,6 +123,22 @@ fn large_reads_of_parity_have_four_workers() {
     assert!(by_workers[0] < by_threads[0], "{by_workers:?} {by_threads:?}");
 }
 
+/// Device-mapper hands a read over chunk by chunk, and a member takes no more of a chunk at once than it can.
+#[test]
+fn a_chunk_that_a_member_cannot_take_at_once_is_cut() {
+    let spec = MdSpec {
+        stripe_cache_rows: 24,
+        queue: QueueSpec { max_sectors: 32, ..QUEUE },
+        is_written_back: false,
+        bitmap: None,
+        is_cut_at_chunks: true,
+    };
+    let driver = Driver { plugs: Plugs::default(), ..Driver::new(0, 0) };
+    let mut md = Md::new(Box::new(raid_5(3)), flashes(3), driver, spec).unwrap();
+    done_at(&mut md, &[Request::read(0, 128)]);
+    assert_eq!(commands(&md), 4, "two chunks of 64");
+}
+
 /// Six reads of one drive: two have places, and four workers sleep. A flush takes a worker, too, and waits for one; what finds
 /// a place does not.
 #[test]
