@@ -24,6 +24,7 @@ mod members;
 mod readers;
 mod retries;
 mod row;
+mod rows;
 mod submit;
 mod thread;
 
@@ -43,6 +44,7 @@ use intents::Intents;
 use readers::Readers;
 use retries::Retries;
 use row::Units;
+use rows::Rows;
 use slab::Slab;
 use std::collections::VecDeque;
 use std::fmt;
@@ -114,10 +116,10 @@ impl std::error::Error for MdError {}
 /// RAID 5 or 6 over the targets of one lower device.
 pub struct Md<D> {
     layout: Box<dyn Layout>,
-    /// Units of data and of parity in a row, and the sectors of a unit.
+    /// Units of data and of parity in a row, and what is in which.
     data: u32,
     parities: u32,
-    chunk_sectors: u64,
+    rows: Rows,
     is_cut_at_chunks: bool,
     driver: Driver,
     members: Requests<D, Carries>,
@@ -146,11 +148,13 @@ pub struct Md<D> {
     /// The bitmap, where there is one.
     intents: Option<Intents>,
     writes: Slab<RowWrite>,
+    /// The same by their slots.
+    settling: Vec<Settling>,
     /// How many of them are of whole rows and not done (`pending_full_writes`).
     whole_writes: usize,
     /// The last write of each row that is done and not durable, by the row's number.
     undurable: ByNumber<usize>,
-    /// 4 KiB steps that the thread has decided on and not yet sent.
+    /// Steps that the thread has decided on and not yet sent.
     steps: VecDeque<RowStep>,
     thread: Thread,
     /// When the processor goes on.
@@ -180,16 +184,24 @@ struct RowWrite {
     is_sent: bool,
     fua: bool,
     steps: u32,
-    undurable: u32,
-    /// Members that were lost with what they had of it, a bit each.
-    lost: u64,
     /// The numbers of its rows, once it is done and not durable.
     numbers: Vec<u64>,
     /// Later writes of the same rows, which are durable no sooner.
     followers: Vec<usize>,
-    is_done: bool,
     fault: Option<Fault>,
-    read: Option<(Nanos, Spent)>,
+    /// What it read first.
+    read: Spent,
+}
+
+/// How far a write of rows is from being durable. There are many in the caches of the drives, and one after the other is
+/// looked at as drives write them: these lie side by side.
+#[derive(Clone, Copy, Debug, Default)]
+struct Settling {
+    /// Parts that are not durable, and earlier writes of its rows that are not.
+    undurable: u32,
+    is_done: bool,
+    /// Members that were lost with what they had of it, a bit each.
+    lost: u64,
 }
 
 impl RowWrite {
@@ -205,13 +217,16 @@ impl RowWrite {
     }
 }
 
-/// One unit of one row, to be read or written.
+/// One unit of a row, to be read or written; where rows are written as one, of several that follow each other.
 #[derive(Clone, Copy, Debug)]
 struct RowStep {
+    /// The row, or the head of those that are written as one.
     row: usize,
     unit: u32,
     member: u32,
+    /// Where it starts on the member.
     sector: u64,
+    rows: u32,
     /// The write that it is a part of.
     write: Option<usize>,
     fua: bool,
@@ -219,10 +234,23 @@ struct RowStep {
     is_alone: bool,
 }
 
+impl RowStep {
+    /// The first of its rows, so many of them.
+    fn first(self, rows: u32) -> Self {
+        RowStep { rows, ..self }
+    }
+
+    /// What is left without so many of its rows.
+    fn without_first(self, rows: u32) -> Option<Self> {
+        let sector = self.sector + u64::from(rows * PAGE_SECTORS);
+        (rows < self.rows).then_some(RowStep { sector, rows: self.rows - rows, ..self })
+    }
+}
+
 /// What a bio to a member is for.
 #[derive(Clone, Copy, Debug)]
 enum Carries {
-    /// A step of a row.
+    /// A step of a row or of several.
     Row(RowStep),
     /// A read past the cache, or a flush: whose, and which part.
     Direct(usize, Request),
@@ -231,6 +259,14 @@ enum Carries {
 }
 
 impl Carries {
+    /// The rows that it is a step of.
+    fn rows(&self) -> u32 {
+        match self {
+            Carries::Row(step) => step.rows,
+            Carries::Direct(..) | Carries::Bitmap => 0,
+        }
+    }
+
     /// The write of a row that it is a part of.
     fn write(&self) -> Option<usize> {
         match self {
@@ -308,7 +344,7 @@ impl<D: Device> Md<D> {
             retries: Retries::default(),
             readers: Readers::default(),
             freed: 0,
-            cache: Cache::new(spec.stripe_cache_rows, data),
+            cache: Cache::new(spec.stripe_cache_rows),
             plugged: Vec::new(),
             plugged_since: 0,
             released: VecDeque::new(),
@@ -316,6 +352,7 @@ impl<D: Device> Md<D> {
             delayed: spec.is_written_back.then(Delayed::default),
             intents: spec.bitmap.map(|bitmap| Intents::new(bitmap, used_sectors)),
             writes: Slab::new(),
+            settling: Vec::new(),
             whole_writes: 0,
             undurable: ByNumber::default(),
             steps: VecDeque::new(),
@@ -331,7 +368,7 @@ impl<D: Device> Md<D> {
             layout,
             data,
             parities,
-            chunk_sectors: interleave_sectors,
+            rows: Rows::new(interleave_sectors, data),
             is_cut_at_chunks: spec.is_cut_at_chunks,
             driver,
         })
@@ -392,12 +429,12 @@ impl<D: Device> Md<D> {
     /// Where a unit of row `number` of the cache starts.
     fn place(&self, number: u64, unit: u32) -> Place {
         let page = u64::from(PAGE_SECTORS);
-        let rows = self.chunk_sectors / page;
+        let rows = self.rows.in_chunk();
         let (chunk_row, within) = (number / rows, number % rows * page);
         let Some(parity) = unit.checked_sub(self.data) else {
             let mut places = Vec::with_capacity(1);
             let chunk = chunk_row * u64::from(self.data) + u64::from(unit);
-            self.layout.places(chunk * self.chunk_sectors + within, &mut places);
+            self.layout.places(chunk * self.rows.chunk_sectors() + within, &mut places);
             return places[0];
         };
         let (p, q) = self.layout.row_parity(chunk_row).expect("there is parity");

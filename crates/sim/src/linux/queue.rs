@@ -278,19 +278,44 @@ impl Queue {
         memory: Memory,
         all: &mut slab::Slab<Queued>,
     ) -> Option<Slot> {
+        let slot = self.goes_on(request, self.max_sectors(memory), all)?;
+        all[slot].request.sectors += request.sectors;
+        self.last_merged = Some(slot);
+        Some(slot)
+    }
+
+    /// The request that waits here and that `request` goes on behind.
+    fn goes_on(
+        &self,
+        request: Request,
+        max_sectors: u32,
+        all: &slab::Slab<Queued>,
+    ) -> Option<Slot> {
         if self.spec.scheduler == Scheduler::None {
             return None;
         }
-        let max_sectors = self.max_sectors(memory);
         let waiting = &self.by_sector[direction(request.op)];
         let (_, slot) = waiting.range(..(request.sector, Slot::MAX)).next_back().copied()?;
-        let before = &mut all[slot];
-        if before.request.end() != request.sector || !before.has_room_for(&request, max_sectors) {
-            return None;
-        }
-        before.request.sectors += request.sectors;
-        self.last_merged = Some(slot);
-        Some(slot)
+        let before = &all[slot];
+        let fits =
+            before.request.end() == request.sector && before.has_room_for(&request, max_sectors);
+        fits.then_some(slot)
+    }
+
+    /// How many sectors from `page` on, brought here page by page, all go on behind the same request that waits here: none
+    /// where it is full, and no more than up to the next one that waits, with which it becomes one.
+    pub(super) fn room_behind(
+        &self,
+        page: Request,
+        memory: Memory,
+        all: &slab::Slab<Queued>,
+    ) -> u64 {
+        let max_sectors = self.max_sectors(memory);
+        let Some(slot) = self.goes_on(page, max_sectors, all) else { return 0 };
+        let room = u64::from(max_sectors - all[slot].request.sectors);
+        let waiting = &self.by_sector[direction(page.op)];
+        let above = waiting.range((Excluded((page.sector, Slot::MAX)), Unbounded)).next();
+        above.map_or(room, |&(above, _)| room.min(above - page.sector))
     }
 
     /// The request that the next one from a plug is tried with first, if any.

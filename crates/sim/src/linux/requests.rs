@@ -92,6 +92,27 @@ impl<D: Device, C: Carry> Requests<D, C> {
         plug.is_full(&self.all)
     }
 
+    /// How many sectors from `page` on, brought here page by page, all go on behind one request: behind the last in the
+    /// sender's `plug` for the target, or behind one that waits in the target's queue. 0 says nothing of the first page.
+    pub(super) fn room_behind(&self, plug: &Plug, page: Request, memory: Memory) -> u64 {
+        let queue = &self.queues[page.target as usize];
+        let Some(slot) = plug.last_for(page.target) else {
+            return queue.room_behind(page, memory, &self.all);
+        };
+        let last = &self.all[slot];
+        if last.request.end() == page.sector {
+            let max_sectors = queue.max_sectors(memory);
+            let fits = last.has_room_for(&page, max_sectors);
+            return if fits { u64::from(max_sectors - last.request.sectors) } else { 0 };
+        }
+        let room = queue.room_behind(page, memory, &self.all);
+        if last.request.sector < page.sector {
+            return room;
+        }
+        // The page that ends where that one begins goes in front of it.
+        room.min(last.request.sector.saturating_sub(page.end()))
+    }
+
     /// Adds a bio to a request that is there already: the last in the sender's `plug` for the target, or one that
     /// waits in the target's queue and may then go on in front of or behind another there.
     pub(super) fn merge(&mut self, plug: &Plug, bio: Request, carries: C) -> bool {
@@ -382,4 +403,100 @@ impl<D: Device, C: Carry> Requests<D, C> {
 /// Whether requests of this kind are merged (`REQ_NOMERGE_FLAGS`).
 fn is_mergeable(op: Op) -> bool {
     matches!(op, Op::Read | Op::Write { fua: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ideal_flash::{IdealFlashSpec, IdealFlashes};
+    use crate::linux::queue::{PAGE_SECTORS, Scheduler};
+
+    /// What a request carries: so many pages.
+    #[derive(Clone, Copy)]
+    struct Pages(u32);
+
+    impl Carry for Pages {
+        fn memory(&self) -> Memory {
+            Memory::Pages
+        }
+    }
+
+    fn write(page: u64, pages: u32) -> Request {
+        Request::write(page * u64::from(PAGE_SECTORS), pages * PAGE_SECTORS)
+    }
+
+    /// Six pages from page 10 on are brought one by one, or as many at once as there is room for; gives all requests
+    /// then, and how many pages each carries. `waiting` are in the queue, `held` in the plug.
+    fn brought(waiting: &[Request], held: &[Request], most: u32, at_once: bool) -> Vec<[u64; 4]> {
+        let flash = IdealFlashSpec {
+            sectors: 1 << 20,
+            read_ns: 1,
+            write_ns: 1,
+            flush_ns: 1,
+            link_bytes_per_s: 1,
+        };
+        let queue = QueueSpec {
+            scheduler: Scheduler::MqDeadline,
+            requests: 64,
+            tags: 1,
+            max_sectors: most * PAGE_SECTORS,
+            max_segments: 168,
+            is_write_back: false,
+        };
+        let mut requests = Requests::new(IdealFlashes::new(1, flash), queue);
+        // The drive has one request, and the scheduler has given away one more: what comes next waits.
+        for request in [write(1000, 1), write(2000, 1)].iter().chain(waiting) {
+            let mut plug = Plug::default();
+            requests.hold(0, &mut plug, *request, Pages(request.sectors / PAGE_SECTORS));
+            requests.unplug(0, &mut plug);
+        }
+        let mut plug = Plug::default();
+        for request in held {
+            requests.hold(0, &mut plug, *request, Pages(request.sectors / PAGE_SECTORS));
+        }
+        let (mut page, end) = (10, 16);
+        while page < end {
+            let room = requests.room_behind(&plug, write(page, 1), Memory::Pages);
+            let room = (room / u64::from(PAGE_SECTORS)).clamp(1, end - page) as u32;
+            let pages = if at_once { room } else { 1 };
+            if requests.merge(&plug, write(page, pages), Pages(pages)) {
+                page += u64::from(pages);
+            } else {
+                requests.hold(0, &mut plug, write(page, 1), Pages(1));
+                page += 1;
+            }
+        }
+        let state = |(slot, queued): (Slot, &Queued)| {
+            let pages = requests.carried[slot].iter().map(|pages| pages.0).sum::<u32>();
+            let Request { sector, sectors, .. } = queued.request;
+            [slot as u64, sector, sectors.into(), pages.into()]
+        };
+        requests.all.iter().map(state).collect()
+    }
+
+    #[test]
+    fn pages_brought_at_once_are_where_they_are_brought_one_by_one() {
+        let behind = [None, Some(write(8, 2)), Some(write(6, 4)), Some(write(5, 4))];
+        let next = || (11..18).map(Some).chain([None]).map(|page| page.map(|page| write(page, 2)));
+        let mut differ = 0;
+        for (most, first, second) in (4..10).flat_map(|most| {
+            behind
+                .into_iter()
+                .flat_map(move |first| next().map(move |second| (most, first, second)))
+        }) {
+            let places = [first, second].map(|request| request.into_iter().collect::<Vec<_>>());
+            let both: Vec<_> = places.concat();
+            for (waiting, held) in [
+                (&both, &vec![]),
+                (&places[0], &places[1]),
+                (&places[1], &places[0]),
+                (&vec![], &both),
+            ] {
+                let one_by_one = brought(waiting, held, most, false);
+                assert_eq!(brought(waiting, held, most, true), one_by_one, "{waiting:?} {held:?}");
+                differ += usize::from(one_by_one != brought(&[], &[], most, false));
+            }
+        }
+        assert!(differ > 500, "the cases are many: {differ}");
+    }
 }

@@ -15,11 +15,19 @@ pub(super) struct Bio {
     /// Pages whose turn is over: their rows have been given their blocks.
     pub(super) over: u64,
     pub(super) last: bool,
+    /// Each page is a bio of its own, given to its row by itself: what write-back of a block device sends
+    /// (`block_write_full_page`).
+    pub(super) is_of_pages: bool,
 }
 
 impl Bio {
     pub(super) fn new(caller: usize, start: u64, end: u64, last: bool) -> Self {
-        Bio { caller, start, end, before: 0, over: 0, last }
+        Bio { caller, start, end, before: 0, over: 0, last, is_of_pages: false }
+    }
+
+    /// All of a request, each page of which is a bio.
+    pub(super) fn of_pages(caller: usize, start: u64, end: u64) -> Self {
+        Bio { is_of_pages: true, ..Bio::new(caller, start, end, true) }
     }
 
     pub(super) fn first_page(&self) -> u64 {
@@ -45,10 +53,13 @@ impl Bio {
         turn - self.before < self.over
     }
 
-    /// The units, of `all` of a row, in which it has sectors; `unit` is one of them, and the 4 KiB of the row in a unit begin
+    /// The units, of `all` of a row, in which what is given to the row at once has sectors; `unit` is one of them, and the 4 KiB of the row in a unit begin
     /// at its `block`.
     pub(super) fn units(&self, unit: u64, all: u64, block: impl Fn(u64) -> u64) -> Range<u64> {
         let (mut first, mut end) = (unit, unit + 1);
+        if self.is_of_pages {
+            return first..end;
+        }
         while first > 0 && block(first - 1) + u64::from(PAGE_SECTORS) > self.start {
             first -= 1;
         }

@@ -2,8 +2,9 @@
 
 use super::delayed::Waits;
 use super::row::{Units, View};
+use crate::Spent;
 use crate::by_number::ByNumber;
-use crate::{Nanos, Spent};
+use crate::linux::queue::PAGE_SECTORS;
 use std::collections::VecDeque;
 
 /// Lists that the rows are dealt to by their number (`NR_STRIPE_HASH_LOCKS`).
@@ -18,18 +19,19 @@ pub(super) struct Row {
     pub(super) known: Units,
     /// Units that a member could not read; they are worked out, and written again.
     pub(super) unreadable: Units,
-    /// For each data unit, which of its eight sectors wait to be written.
-    pub(super) covered: Vec<u8>,
-    /// Whose they are: the unit's number and the caller.
-    pub(super) waiting: Vec<(u32, usize)>,
+    /// What waits to be written.
+    pub(super) covered: Covered,
+    /// Whose it is, and of how many units.
+    pub(super) waiting: Vec<(usize, u32)>,
     /// Who waits to read from units that are down.
     pub(super) readers: Vec<(Units, usize)>,
-    /// Units being read or written.
-    pub(super) in_flight: Units,
     /// The write that is being carried out.
     pub(super) write: Option<usize>,
     /// Steps to members that are not done; for the head of a batch, those of all its rows.
     pub(super) steps: u32,
+    /// The slots that were looked for before and after it the last time: likely those of the rows before and after.
+    before: usize,
+    after: usize,
     /// Out of the list of free rows.
     pub(super) active: bool,
     /// Whether it waits for the rest of what is written to it.
@@ -46,26 +48,11 @@ pub(super) struct Row {
     pub(super) head: Option<usize>,
     /// The rows that this one is handled for.
     pub(super) batch: Vec<usize>,
-    /// What reading ahead of the write cost, and since when it was known.
-    pub(super) read: Option<(Nanos, Spent)>,
+    /// What its last step cost.
+    pub(super) read: Spent,
 }
 
 impl Row {
-    /// Data units that are to be written.
-    pub(super) fn written(&self) -> Units {
-        units(&self.covered, |&covered| covered != 0)
-    }
-
-    /// Data units that are to be written whole.
-    pub(super) fn whole(&self) -> Units {
-        units(&self.covered, |&covered| covered == u8::MAX)
-    }
-
-    /// Whether every data unit is to be written whole.
-    pub(super) fn is_whole(&self) -> bool {
-        self.covered.iter().all(|&covered| covered == u8::MAX)
-    }
-
     /// Units that somebody waits to read.
     pub(super) fn wanted(&self) -> Units {
         self.readers.iter().fold(0, |all, &(units, _)| all | units)
@@ -74,7 +61,7 @@ impl Row {
     /// Nothing is asked of it and nothing is in flight.
     pub(super) fn is_idle(&self) -> bool {
         !self.queued
-            && self.in_flight == 0
+            && self.steps == 0
             && self.write.is_none()
             && self.head.is_none()
             && self.batch.is_empty()
@@ -89,22 +76,63 @@ impl Row {
             parities,
             down: down | self.unreadable,
             known: self.known,
-            written: self.written(),
-            whole: self.whole(),
+            written: self.covered.units(),
+            whole: self.covered.whole,
         }
     }
 }
 
-fn units(covered: &[u8], is: impl Fn(&u8) -> bool) -> Units {
-    covered.iter().enumerate().map(|(unit, covered)| Units::from(is(covered)) << unit).sum()
+/// Which sectors of a row's data units wait to be written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Covered {
+    /// Units of which all eight do.
+    pub(super) whole: Units,
+    /// The others: which of their sectors do, a bit each.
+    in_part: Vec<(u32, u8)>,
+}
+
+impl Covered {
+    /// Units of which any do.
+    pub(super) fn units(&self) -> Units {
+        self.in_part.iter().fold(self.whole, |units, &(unit, _)| units | 1 << unit)
+    }
+
+    /// How many sectors do.
+    pub(super) fn sectors(&self) -> u32 {
+        let in_part: u32 = self.in_part.iter().map(|(_, sectors)| sectors.count_ones()).sum();
+        self.whole.count_ones() * PAGE_SECTORS + in_part
+    }
+
+    /// Whether any of these sectors of a unit do.
+    pub(super) fn overlaps(&self, unit: u32, sectors: u8) -> bool {
+        let of_it = |&(other, waiting): &(u32, u8)| other == unit && waiting & sectors != 0;
+        self.whole >> unit & 1 == 1 || self.in_part.iter().any(of_it)
+    }
+
+    /// These sectors of a unit do, too.
+    pub(super) fn add(&mut self, unit: u32, sectors: u8) {
+        let place = self.in_part.iter().position(|&(other, _)| other == unit);
+        let before = place.map_or(0, |place| self.in_part.swap_remove(place).1);
+        match before | sectors {
+            u8::MAX => self.whole |= 1 << unit,
+            sectors => self.in_part.push((unit, sectors)),
+        }
+    }
+
+    /// None do any more.
+    pub(super) fn clear(&mut self) {
+        self.whole = 0;
+        self.in_part.clear();
+    }
 }
 
 /// Rows that are cached.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     pub(super) rows: Vec<Row>,
-    data_units: usize,
     by_number: ByNumber<usize>,
+    /// The slot that was found last.
+    last: usize,
     free: [VecDeque<usize>; LISTS],
     active: usize,
     /// A writer sleeps until enough rows are free.
@@ -114,12 +142,12 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// `rows` rows with so many data units each.
-    pub(super) fn new(rows: usize, data_units: u32) -> Self {
+    /// A cache of so many rows.
+    pub(super) fn new(rows: usize) -> Self {
         let mut cache = Cache {
             rows: Vec::with_capacity(rows),
-            data_units: data_units as usize,
             by_number: ByNumber::default(),
+            last: 0,
             free: Default::default(),
             active: 0,
             blocked: false,
@@ -133,7 +161,7 @@ impl Cache {
 
     fn grow(&mut self) {
         let slot = self.rows.len();
-        self.rows.push(Row { covered: vec![0; self.data_units], ..Row::default() });
+        self.rows.push(Row::default());
         self.free[slot % LISTS].push_back(slot);
     }
 
@@ -147,10 +175,40 @@ impl Cache {
         self.by_number.get(&number).copied()
     }
 
+    /// The same, where it is likely to be one of two that are looked at first: that of the last row that was found so, and
+    /// the one that was found after it before.
+    fn find_again(&mut self, number: u64) -> Option<usize> {
+        let last = self.last;
+        if self.rows[last].number == Some(number) {
+            return Some(last);
+        }
+        let after = self.rows[last].after;
+        let slot = if self.rows[after].number == Some(number) { after } else { self.find(number)? };
+        self.found(slot);
+        Some(slot)
+    }
+
+    /// A row was looked for after the one that was looked for last.
+    fn found(&mut self, slot: usize) {
+        let last = std::mem::replace(&mut self.last, slot);
+        self.rows[last].after = slot;
+        self.rows[slot].before = last;
+    }
+
+    /// The row before this one, if it is in the cache.
+    pub(super) fn before(&self, slot: usize) -> Option<usize> {
+        let row = &self.rows[slot];
+        let number = row.number?.checked_sub(1)?;
+        if self.rows[row.before].number == Some(number) {
+            return Some(row.before);
+        }
+        self.find(number)
+    }
+
     /// The slot for row `number`; none where the caller must sleep until rows are free
     /// (`raid5_get_active_stripe`): once it sleeps, until less than three quarters are in use.
     pub(super) fn take(&mut self, number: u64) -> Option<usize> {
-        if let Some(slot) = self.find(number) {
+        if let Some(slot) = self.find_again(number) {
             if !self.rows[slot].active {
                 let list = &mut self.free[slot % LISTS];
                 let place = list.iter().position(|&free| free == slot).expect("it is free");
@@ -175,6 +233,7 @@ impl Cache {
             self.by_number.remove(&old);
         }
         self.by_number.insert(number, slot);
+        self.found(slot);
         self.rows[slot].known = 0;
         self.rows[slot].unreadable = 0;
         self.rows[slot].joinable = true;
@@ -203,7 +262,7 @@ impl Cache {
         let row = &mut self.rows[slot];
         if row.active && row.is_idle() {
             row.active = false;
-            row.read = None;
+            row.read = Spent::NONE;
             self.active -= 1;
             self.free[slot % LISTS].push_back(slot);
         }

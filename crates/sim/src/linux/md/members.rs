@@ -3,26 +3,42 @@
 use super::cache::Cache;
 use super::delayed::Delayed;
 use super::retries::Retries;
-use super::{Carries, Md, RowStep, Thread};
-use crate::linux::queue::{PAGE_SECTORS, Plug, Slot};
+use super::{Carries, Md, RowStep, Settling, Thread};
+use crate::linux::queue::{Memory, PAGE_SECTORS, Plug, Slot};
 use crate::{Device, Event, Fault, Nanos, Spent};
 use block::{Op, Request};
 
 impl<D: Device> Md<D> {
     fn as_bio(step: RowStep) -> Request {
         let op = if step.write.is_some() { Op::Write { fua: step.fua } } else { Op::Read };
-        Request { target: step.member, op, sector: step.sector, sectors: PAGE_SECTORS }
+        let sectors = step.rows * PAGE_SECTORS;
+        Request { target: step.member, op, sector: step.sector, sectors }
     }
 
-    /// Adds a step to a request that is there already: the thread's last for the member, or one that waits
-    /// in the member's queue.
-    pub(super) fn merge_step(&mut self, step: RowStep) -> bool {
-        self.members.merge(&self.plug, Self::as_bio(step), Carries::Row(step))
+    /// Adds the first rows of a step to a request that is there already: the thread's last for the member, or one that
+    /// waits in the member's queue. Each row is a bio of its own; those that all go on behind the same request are added at
+    /// once. Gives how many they are.
+    pub(super) fn merge_step(&mut self, step: RowStep) -> u32 {
+        let page = Self::as_bio(step.first(1));
+        let room = self.members.room_behind(&self.plug, page, Memory::Pages);
+        let rows = (room / u64::from(PAGE_SECTORS)).clamp(1, u64::from(step.rows));
+        let first = step.first(rows as u32);
+        let merged = self.members.merge(&self.plug, Self::as_bio(first), Carries::Row(first));
+        if merged { first.rows } else { 0 }
     }
 
-    /// Makes a request of a step and holds it in the thread's plug.
+    /// Makes a request of the first row of a step and holds it in the thread's plug.
     pub(super) fn hold_step(&mut self, now: Nanos, step: RowStep) {
-        self.members.hold(now, &mut self.plug, Self::as_bio(step), Carries::Row(step));
+        let first = step.first(1);
+        self.members.hold(now, &mut self.plug, Self::as_bio(first), Carries::Row(first));
+    }
+
+    /// So many rows of the thread's next step are sent.
+    pub(super) fn rows_sent(&mut self, rows: u32) {
+        let step = self.steps.pop_front().expect("rows of a step were sent");
+        if let Some(rest) = step.without_first(rows) {
+            self.steps.push_front(rest);
+        }
     }
 
     /// The thread sends on what it has held back.
@@ -61,7 +77,7 @@ impl<D: Device> Md<D> {
         let carried = self.members.carried(slot, !writes);
         for &carries in &carried {
             match carries {
-                Carries::Row(step) => self.step_done(at, step, fault, spent, writes),
+                Carries::Row(step) => self.step_done(step, fault, spent, writes),
                 Carries::Direct(caller, part) => self.direct_done(at, caller, part, fault, spent),
                 Carries::Bitmap => self.bitmap_done(at, request),
             }
@@ -92,57 +108,44 @@ impl<D: Device> Md<D> {
         self.callers.part_done(at, caller, spent, fault);
     }
 
-    fn step_done(
-        &mut self,
-        at: Nanos,
-        step: RowStep,
-        fault: Option<Fault>,
-        spent: Spent,
-        undurable: bool,
-    ) {
+    fn step_done(&mut self, step: RowStep, fault: Option<Fault>, spent: Spent, undurable: bool) {
         let row = &mut self.cache.rows[step.row];
-        row.in_flight &= !(1 << step.unit);
-        let head = row.head.unwrap_or(step.row);
         match step.write {
             Some(write) => {
+                self.settling[write].undurable += if undurable { step.rows } else { 0 };
                 let write = &mut self.writes[write];
-                write.steps -= 1;
-                write.undurable += u32::from(undurable);
+                write.steps -= step.rows;
                 if fault.is_some_and(|fault| fault != Fault::Failed) {
                     write.fault = write.fault.or(fault);
                 }
-                row.read = Some((at, spent));
             }
-            None => {
-                match fault {
-                    None => row.known |= 1 << step.unit,
-                    Some(Fault::Medium) => row.unreadable |= 1 << step.unit,
-                    Some(_) => {}
-                }
-                row.read = Some((at, spent));
-            }
+            None => match fault {
+                None => row.known |= 1 << step.unit,
+                Some(Fault::Medium) => row.unreadable |= 1 << step.unit,
+                Some(_) => {}
+            },
         }
-        let head_row = &mut self.cache.rows[head];
-        head_row.steps -= 1;
-        if head_row.steps == 0 {
-            head_row.read = Some((at, spent));
-            self.release(head);
+        row.read = spent;
+        row.steps -= step.rows;
+        if row.steps == 0 {
+            self.release(step.row);
         }
     }
 
     /// A row's write is done: whoever waits for a part of it hears so.
     pub(super) fn end_write(&mut self, now: Nanos, slot: usize, write: usize) {
-        let last = self.cache.rows[slot].read.take().map_or(Spent::NONE, |(_, spent)| spent);
+        let last = std::mem::take(&mut self.cache.rows[slot].read);
+        self.settling[write].is_done = true;
         let record = &mut self.writes[write];
-        record.is_done = true;
         self.whole_writes -= usize::from(record.is_whole(self.data));
-        let mut spent = record.read.map_or(Spent::NONE, |(_, spent)| spent);
+        let mut spent = record.read;
         spent += last;
-        let (callers, rows, fault) = (record.callers.clone(), record.rows.clone(), record.fault);
-        let undurable = record.undurable > 0;
+        let (callers, fault) = (record.callers.clone(), record.fault);
+        let rows = std::mem::take(&mut record.rows);
+        let undurable = self.settling[write].undurable > 0;
         let is_late = record.fua && undurable;
         if let Some(intents) = &mut self.intents {
-            intents.end(now, &record.intended);
+            intents.end(now, &std::mem::take(&mut record.intended));
         }
         for &row in &rows {
             self.cache.rows[row].write = None;
@@ -183,17 +186,18 @@ impl<D: Device> Md<D> {
         let carried = self.members.carried(slot, true);
         for parts in carried.chunk_by(|one, next| one.write() == next.write()) {
             let Some(write) = parts[0].write() else { continue };
-            self.writes[write].lost |= u64::from(lost) << member;
-            self.parts_settled(at, write, parts.len() as u32);
+            self.settling[write].lost |= u64::from(lost) << member;
+            self.parts_settled(at, write, parts.iter().map(Carries::rows).sum());
         }
         self.members.carries_again(slot, true, carried);
     }
 
     /// So many parts of a row's write are durable or lost, or an earlier write of the row is; its callers hear of the last.
     fn parts_settled(&mut self, at: Nanos, write: usize, parts: u32) {
-        let record = &mut self.writes[write];
-        record.undurable -= parts;
-        if record.undurable > 0 || !record.is_done {
+        let settling = &mut self.settling[write];
+        settling.undurable -= parts;
+        let Settling { undurable, is_done, lost } = *settling;
+        if undurable > 0 || !is_done {
             return;
         }
         let record = self.writes.remove(write);
@@ -203,7 +207,7 @@ impl<D: Device> Md<D> {
             }
         }
         // As many members may be lost as there is parity.
-        let lost = record.lost.count_ones() > self.parities;
+        let lost = lost.count_ones() > self.parities;
         for &caller in &record.callers {
             if record.is_late() {
                 self.callers.parts_done(at, caller, Spent::NONE, record.fault);
@@ -220,7 +224,7 @@ impl<D: Device> Md<D> {
     pub(super) fn abort(&mut self, now: Nanos, fault: Fault) {
         let cut = fault == Fault::PowerCut;
         let rows = self.cache.rows.len();
-        self.cache = Cache::new(rows, self.data);
+        self.cache = Cache::new(rows);
         self.delayed = self.delayed.take().map(|_| Delayed::default());
         if let Some(intents) = &mut self.intents {
             intents.abort();
@@ -239,10 +243,10 @@ impl<D: Device> Md<D> {
         self.runs_at = None;
         // Nobody waits any more for writes that are not done.
         self.whole_writes = 0;
-        let callers = &self.callers;
-        self.writes.retain(|_, write| {
+        let (callers, settling) = (&self.callers, &self.settling);
+        self.writes.retain(|slot, write| {
             write.callers.retain(|&(caller, _)| callers.is_done(caller));
-            write.is_done && !cut
+            settling[slot].is_done && !cut
         });
         let there: Vec<usize> = self.writes.iter().map(|(write, _)| write).collect();
         for (_, write) in &mut self.writes {

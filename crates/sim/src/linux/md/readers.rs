@@ -63,7 +63,7 @@ impl<D: Device> Md<D> {
         } else {
             u64::from(self.members.max_sectors(0)).min(BIO_SECTORS)
         };
-        let all = pieces(request.sector..request.end(), most, self.chunk_sectors);
+        let all = pieces(request.sector..request.end(), most, self.rows.chunk_sectors());
         // A member takes no more at once, however large a chunk is.
         let whole = u64::from(self.members.max_sectors(0));
         let parts = all.into_iter().flat_map(|piece| {

@@ -1,7 +1,6 @@
 //! Reads that found no place in a member's queue and may not sleep for one: the thread reads them again, row by row.
 
 use super::{Bio, Md};
-use crate::linux::queue::PAGE_SECTORS;
 use crate::{Device, Nanos, Spent};
 
 /// Reads that are tried again, the last first (`add_bio_to_retry`).
@@ -48,7 +47,7 @@ impl<D: Device> Md<D> {
             self.callers.part_done(now, caller, Spent::NONE, None);
             return true;
         };
-        let (number, unit) = self.row_of(sector);
+        let (number, unit) = self.rows.of(sector);
         let Some(slot) = self.cache.take_awake(number) else {
             self.retries.begun = Some(bio);
             self.retries.wait_for_rows = true;
@@ -60,13 +59,5 @@ impl<D: Device> Md<D> {
         self.worked_ns += self.costs.row_ns;
         self.handle_row(now, slot);
         true
-    }
-
-    /// The row of `sector`, and the unit in it.
-    fn row_of(&self, sector: u64) -> (u64, u64) {
-        let (chunk, data) = (self.chunk_sectors, u64::from(self.data));
-        let rows_per_chunk = chunk / u64::from(PAGE_SECTORS);
-        let within = sector % chunk / u64::from(PAGE_SECTORS);
-        (sector / chunk / data * rows_per_chunk + within, sector / chunk % data)
     }
 }

@@ -1,13 +1,11 @@
 //! The writer: whoever calls md brings its request to the rows itself (`raid5_make_request`).
 
 use super::readers::BIO_SECTORS;
+use super::thread::add_parts;
 use super::{Bio, Carries, Md, Thread};
 use crate::linux::queue::PAGE_SECTORS;
 use crate::{Device, Nanos, Spent};
 use block::{Op, Request};
-
-/// What write-back of a block device sends at a time (`block_write_full_page`).
-const PAGE_BIO_SECTORS: u64 = PAGE_SECTORS as u64;
 
 impl<D: Device> Md<D> {
     /// Begins on requests that have arrived, one after the other.
@@ -51,12 +49,15 @@ impl<D: Device> Md<D> {
     }
 
     pub(super) fn push_bios(&mut self, caller: usize, start: u64, end: u64) {
-        let largest = if self.delayed.is_some() { PAGE_BIO_SECTORS } else { BIO_SECTORS };
+        if self.delayed.is_some() {
+            return self.bios.push_back(Bio::of_pages(caller, start, end));
+        }
+        let chunk = self.rows.chunk_sectors();
         let mut sector = start;
         while sector < end {
-            let chunk_end = (sector / self.chunk_sectors + 1) * self.chunk_sectors;
+            let chunk_end = (sector / chunk + 1) * chunk;
             let cut = if self.is_cut_at_chunks { chunk_end } else { end };
-            let next = (sector + largest).min(end).min(cut);
+            let next = (sector + BIO_SECTORS).min(end).min(cut);
             let bio = Bio::new(caller, sector, next, next == end);
             self.bios.push_back(Bio { before: self.pages_before_first(&bio), ..bio });
             sector = next;
@@ -69,13 +70,12 @@ impl<D: Device> Md<D> {
     fn pages_before_first(&self, bio: &Bio) -> u64 {
         let page = u64::from(PAGE_SECTORS);
         let start = bio.first_page() * page;
-        let in_first = self.chunk_sectors - start % self.chunk_sectors;
+        let chunk = self.rows.chunk_sectors();
+        let in_first = chunk - start % chunk;
         if in_first >= bio.end - bio.start {
             return 0;
         }
-        let number =
-            start / self.chunk_sectors / u64::from(self.data) * (self.chunk_sectors / page);
-        let unit = start / self.chunk_sectors % u64::from(self.data);
+        let (number, unit) = self.rows.of(start);
         let first = self.place(number, unit as u32).member;
         let is_parity = |member| {
             (self.data..self.data + self.parities)
@@ -88,11 +88,13 @@ impl<D: Device> Md<D> {
     /// Gives rows their blocks until there is nothing left to give, or no row is free.
     pub(super) fn fill_rows(&mut self, now: Nanos) {
         while let Some(&bio) = self.bios.front() {
-            while let Some(sector) = self.bios[0].next() {
-                if !self.fill_row(now, self.bios[0], sector) {
+            let mut bio = bio;
+            while let Some(sector) = bio.next() {
+                if !self.fill_row(now, &bio, sector) {
+                    self.bios[0] = bio;
                     return;
                 }
-                self.bios[0].over += 1;
+                bio.over += 1;
             }
             self.bios.pop_front();
             if bio.last {
@@ -103,17 +105,16 @@ impl<D: Device> Md<D> {
 
     /// Adds to the row of `sector` all blocks that `bio` has in it, unless it has done so already; false where it must
     /// wait.
-    fn fill_row(&mut self, now: Nanos, bio: Bio, sector: u64) -> bool {
+    fn fill_row(&mut self, now: Nanos, bio: &Bio, sector: u64) -> bool {
         let page = u64::from(PAGE_SECTORS);
-        let chunk = self.chunk_sectors;
-        let data = u64::from(self.data);
-        let (chunk_row, within) = (sector / chunk / data, sector % chunk / page);
-        let block = |unit: u64| (chunk_row * data + unit) * chunk + within * page;
-        let units = bio.units(sector / chunk % data, data, block);
+        let (number, unit) = self.rows.of(sector);
+        let chunk = self.rows.chunk_sectors();
+        let block = |other: u64| sector - unit * chunk + other * chunk;
+        let units = bio.units(unit, u64::from(self.data), block);
         if units.clone().any(|unit| bio.is_over(block(unit))) {
             return true;
         }
-        let Some(slot) = self.cache.take(chunk_row * (chunk / page) + within) else { return false };
+        let Some(slot) = self.cache.take(number) else { return false };
         let reads = self.callers.request(bio.caller).op == Op::Read;
         let sectors = |unit: u64| {
             let start = bio.start.max(block(unit)) - block(unit);
@@ -128,18 +129,18 @@ impl<D: Device> Md<D> {
             self.callers.add_parts(bio.caller, 1);
         } else {
             // A block that waits to be written already: the writer sleeps until it is (R5_Overlap).
-            if parts().any(|(unit, sectors)| row.covered[unit as usize] & sectors != 0) {
+            if parts().any(|(unit, sectors)| row.covered.overlaps(unit, sectors)) {
                 return false;
             }
             if let Some(intents) = &mut self.intents {
                 intents.begin(now, row);
             }
-            let before = row.waiting.len();
             for (unit, sectors) in parts() {
-                row.covered[unit as usize] |= sectors;
-                row.waiting.push((unit, bio.caller));
+                row.covered.add(unit, sectors);
             }
-            self.callers.add_parts(bio.caller, (row.waiting.len() - before) as u32);
+            let units = (units.end - units.start) as u32;
+            add_parts(&mut row.waiting, bio.caller, units);
+            self.callers.add_parts(bio.caller, units);
         }
         if (reads || !self.join(slot)) && self.cache.rows[slot].steps == 0 {
             self.give(slot);
@@ -151,17 +152,17 @@ impl<D: Device> Md<D> {
     fn join(&mut self, slot: usize) -> bool {
         let row = &self.cache.rows[slot];
         let number = row.number.expect("it stands for a row");
-        let rows_per_chunk = self.chunk_sectors / u64::from(PAGE_SECTORS);
+        let all = (1 << self.data) - 1;
         let may = |row: &super::cache::Row| {
-            row.joinable && row.active && row.is_whole() && row.readers.is_empty()
+            row.joinable && row.active && row.covered.whole == all && row.readers.is_empty()
         };
         if row.head.is_some() {
             return true;
         }
-        if !may(row) || !row.batch.is_empty() || number.is_multiple_of(rows_per_chunk) {
+        if !may(row) || !row.batch.is_empty() || number.is_multiple_of(self.rows.in_chunk()) {
             return false;
         }
-        let Some(before) = self.cache.find(number - 1) else { return false };
+        let Some(before) = self.cache.before(slot) else { return false };
         if !may(&self.cache.rows[before]) {
             return false;
         }

@@ -1,10 +1,10 @@
 //! The thread (raid5d): handles rows, eight at a time, and sends what they need to the members.
 
 use super::row::{Next, Units, View};
-use super::{Md, RowStep, RowWrite, Thread};
+use super::{Md, RowStep, RowWrite, Settling, Thread};
 use crate::linux::queue::PAGE_SECTORS;
 use crate::{Device, Fault, Nanos, Spent};
-use block::Op;
+use block::{Op, Place};
 
 /// Rows handled between two looks at what else there is (`MAX_STRIPE_BATCH`).
 const ROWS_AT_A_TIME: usize = 8;
@@ -43,9 +43,10 @@ impl<D: Device> Md<D> {
     fn go_on(&mut self, now: Nanos) -> Nanos {
         let mut worked_ns = 0;
         while let Some(&step) = self.steps.front() {
-            if self.merge_step(step) {
-                self.steps.pop_front();
-                worked_ns += self.sent_ns(false);
+            let merged = self.merge_step(step);
+            if merged > 0 {
+                self.rows_sent(merged);
+                worked_ns += self.sent_ns(false) * u64::from(merged);
                 continue;
             }
             let has_room = self.members.has_room(step.member);
@@ -61,8 +62,8 @@ impl<D: Device> Md<D> {
                 self.freed = 0;
                 return worked_ns;
             }
-            self.steps.pop_front();
             self.hold_step(now, step);
+            self.rows_sent(1);
             worked_ns += self.sent_ns(true);
         }
         if worked_ns > 0 {
@@ -173,7 +174,7 @@ impl<D: Device> Md<D> {
     /// Answers whose units are known.
     fn answer_known(&mut self, now: Nanos, slot: usize) {
         let row = &mut self.cache.rows[slot];
-        let spent = row.read.map_or(Spent::NONE, |(_, spent)| spent);
+        let spent = row.read;
         let (known, readers) = (row.known, std::mem::take(&mut row.readers));
         let (answered, others): (Vec<_>, Vec<_>) =
             readers.into_iter().partition(|&(units, _)| units & !known == 0);
@@ -188,35 +189,34 @@ impl<D: Device> Md<D> {
     fn lose(&mut self, now: Nanos, slot: usize, reads: bool) {
         let row = &mut self.cache.rows[slot];
         let fault = if row.unreadable == 0 { Fault::Failed } else { Fault::Medium };
-        let callers: Vec<usize> = if reads {
-            std::mem::take(&mut row.readers).into_iter().map(|(_, caller)| caller).collect()
+        let callers: Vec<(usize, u32)> = if reads {
+            std::mem::take(&mut row.readers).into_iter().map(|(_, caller)| (caller, 1)).collect()
         } else {
-            row.covered.fill(0);
+            row.covered.clear();
             if let Some(intents) = &mut self.intents
                 && !row.waiting.is_empty()
             {
                 intents.end(now, &[row.number.expect("it stands for a row")]);
             }
-            std::mem::take(&mut row.waiting).into_iter().map(|(_, caller)| caller).collect()
+            std::mem::take(&mut row.waiting)
         };
         if !reads {
             self.ends_reading(slot);
         }
         for caller in callers {
-            self.callers.part_done(now, caller, Spent::NONE, Some(fault));
+            self.callers.parts_done(now, caller, Spent::NONE, Some(fault));
         }
     }
 
     fn start_reads(&mut self, slot: usize, units: Units) {
         let number = self.cache.rows[slot].number.expect("it stands for a row");
-        let mut steps = self.in_sending_order(&[(slot, number)], units, None, false);
+        let mut steps = self.in_sending_order(slot, number, 1, units, None);
         // While no member is down, who reads from a row has tried past the cache before (`retry_aligned_read`).
         let is_alone = self.health.failures() == 0 && !self.cache.rows[slot].readers.is_empty();
         for step in &mut steps {
             step.is_alone = is_alone;
         }
         let row = &mut self.cache.rows[slot];
-        row.in_flight |= units;
         row.steps += steps.len() as u32;
         row.has_begun = true;
         self.steps.extend(steps);
@@ -229,7 +229,8 @@ impl<D: Device> Md<D> {
         slots.extend(&self.cache.rows[slot].batch);
         let data = self.data;
         let parity = ((1 << self.parities) - 1) << data;
-        let units = self.cache.rows[slot].written() | parity | self.cache.rows[slot].unreadable;
+        let units =
+            self.cache.rows[slot].covered.units() | parity | self.cache.rows[slot].unreadable;
         let write = self.writes.vacant_key();
         let mut callers = Vec::new();
         let mut numbers = Vec::with_capacity(slots.len());
@@ -243,19 +244,18 @@ impl<D: Device> Md<D> {
                 intended.push(number);
             }
             row.is_intended = false;
-            for (_, caller) in row.waiting.drain(..) {
-                add_part(&mut callers, caller);
+            for (caller, parts) in row.waiting.drain(..) {
+                add_parts(&mut callers, caller, parts);
             }
-            row.covered.fill(0);
+            row.covered.clear();
             row.unreadable = 0;
-            row.in_flight |= units & !down;
             row.write = Some(write);
         }
         let is_forced = |&(caller, _): &(usize, u32)| {
             self.callers.request(caller).op == Op::Write { fua: true }
         };
         let fua = callers.iter().any(is_forced);
-        let read = self.cache.rows[slot].read.take();
+        let read = std::mem::take(&mut self.cache.rows[slot].read);
         let inserted = self.writes.insert(RowWrite {
             callers,
             rows: slots,
@@ -264,21 +264,20 @@ impl<D: Device> Md<D> {
             is_sent: false,
             fua,
             steps: 0,
-            undurable: 0,
-            lost: 0,
             numbers: Vec::new(),
             followers: Vec::new(),
-            is_done: false,
             fault: None,
             read,
         });
+        self.settling.resize(self.settling.len().max(inserted + 1), Settling::default());
+        self.settling[inserted] = Settling::default();
         self.whole_writes += usize::from(self.writes[inserted].is_whole(self.data));
         // What is known of a row that is written: what was written, and what was known before.
         for (slot, number) in numbers {
             self.cache.rows[slot].known |= units;
             if let Some(&earlier) = self.undurable.get(&number) {
                 self.writes[earlier].followers.push(write);
-                self.writes[write].undurable += 1;
+                self.settling[write].undurable += 1;
             }
         }
         self.release(slot);
@@ -287,8 +286,7 @@ impl<D: Device> Md<D> {
     /// What the thread takes to copy what is written to a row, and for its parity.
     fn row_written_ns(&self, slot: usize, down: Units) -> Nanos {
         let row = &self.cache.rows[slot];
-        let sectors = row.covered.iter().map(|covered| covered.count_ones()).sum();
-        self.costs.copied(sectors)
+        self.costs.copied(row.covered.sectors())
             + self.costs.new_parity(&row.view(self.data, self.parities, down))
     }
 
@@ -297,58 +295,53 @@ impl<D: Device> Md<D> {
     fn send_write(&mut self, slot: usize, write: usize) {
         let record = &mut self.writes[write];
         record.is_sent = true;
-        let (units, fua, rows) = (record.units, record.fua, record.rows.clone());
-        let number = |slot: usize| self.cache.rows[slot].number.expect("it stands for a row");
-        let numbers: Vec<(usize, u64)> =
-            rows.into_iter().map(|slot| (slot, number(slot))).collect();
-        for &(row, _) in &numbers {
+        for &row in &record.rows {
             self.cache.rows[row].has_begun = true;
         }
-        let steps = self.in_sending_order(&numbers, units, Some(write), fua);
-        self.writes[write].steps = steps.len() as u32;
-        self.cache.rows[slot].steps += steps.len() as u32;
+        let (units, rows) = (record.units, record.rows.len() as u32);
+        let row = &self.cache.rows[slot];
+        let number = row.number.expect("it stands for a row");
+        let steps = self.in_sending_order(slot, number, rows, units, Some(write));
+        let sent = steps.len() as u32 * rows;
+        self.writes[write].steps = sent;
+        self.cache.rows[slot].steps += sent;
         if steps.is_empty() {
             self.release(slot);
         }
         self.steps.extend(steps);
     }
 
-    /// Steps to `units` of each row: member by member from the last one on, and for each all rows
-    /// (`ops_run_io`).
+    /// Steps to `units` of `rows` rows, of which the first is in this slot and has this number: member by member from
+    /// the last one on, and for each all rows (`ops_run_io`). Rows that are written as one follow each other in one chunk,
+    /// so they do on each member.
     fn in_sending_order(
         &self,
-        rows: &[(usize, u64)],
+        slot: usize,
+        number: u64,
+        rows: u32,
         units: Units,
         write: Option<usize>,
-        fua: bool,
     ) -> Vec<RowStep> {
-        let page = u64::from(PAGE_SECTORS);
-        let first = rows[0].1;
+        let fua = write.is_some_and(|write| self.writes[write].fua);
+        let step = |unit| {
+            let Place { member, sector } = self.place(number, unit);
+            RowStep { row: slot, unit, member, sector, rows, write, fua, is_alone: false }
+        };
         let units = (0..self.data + self.parities).filter(|unit| units >> unit & 1 == 1);
-        let mut places: Vec<_> = units.map(|unit| (self.place(first, unit), unit)).collect();
-        places.sort_unstable_by_key(|(place, _)| std::cmp::Reverse(place.member));
-        let mut steps = Vec::with_capacity(places.len() * rows.len());
-        for (place, unit) in places {
-            // Rows that are written as one are of one chunk, so each lies on its member as it does in the chunk.
-            steps.extend(rows.iter().map(|&(row, number)| RowStep {
-                row,
-                unit,
-                member: place.member,
-                sector: place.sector + (number - first) * page,
-                write,
-                fua,
-                is_alone: false,
-            }));
-        }
+        let mut steps: Vec<RowStep> = units.map(step).collect();
+        steps.sort_unstable_by_key(|step| std::cmp::Reverse(step.member));
         steps
     }
 }
 
-/// One part more for `caller`, who is then the last.
-fn add_part(callers: &mut Vec<(usize, u32)>, caller: usize) {
-    let parts = match callers.iter().rposition(|&(other, _)| other == caller) {
-        Some(place) => callers.remove(place).1,
-        None => 0,
-    };
-    callers.push((caller, parts + 1));
+/// So many parts more for `caller`, who is then the last.
+pub(super) fn add_parts(callers: &mut Vec<(usize, u32)>, caller: usize, parts: u32) {
+    match callers.iter().rposition(|&(other, _)| other == caller) {
+        Some(place) if place + 1 == callers.len() => callers[place].1 += parts,
+        Some(place) => {
+            let (_, before) = callers.remove(place);
+            callers.push((caller, before + parts));
+        }
+        None => callers.push((caller, parts)),
+    }
 }
