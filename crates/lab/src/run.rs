@@ -311,6 +311,8 @@ impl Opened<'_> {
         let Run { rig, plan, manifest, part, .. } = self.run;
         let outcome = runner::run_part(&plan, &part, rig, self.store.as_mut(), self.earlier, watch);
         let Outcome { finished, failed } = outcome.map_err(|error| match &self.store {
+            // What goes on as it is set up ends so again.
+            _ if matches!(error, Error::Setup(_)) => error,
             Some(store) => error.followed_by(format!(
                 "finished trials are kept; continue with `--resume {}`{}",
                 store.directory().display(),

@@ -27,7 +27,7 @@ create_exception!(ileave, Failure, PyRuntimeError, "Something outside the input 
 pub(crate) fn raised(error: &Error) -> PyErr {
     match error {
         Error::Input(message) => InputError::new_err(message.clone()),
-        Error::Failure(message) => Failure::new_err(message.clone()),
+        Error::Failure(message) | Error::Setup(message) => Failure::new_err(message.clone()),
     }
 }
 

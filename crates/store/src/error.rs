@@ -9,6 +9,8 @@ pub enum Error {
     Input(String),
     /// Something outside the input failed: exit status 1.
     Failure(String),
+    /// A failure that comes again as long as the run is set up as it is: exit status 1.
+    Setup(String),
 }
 
 /// A result whose error is for the person at the terminal.
@@ -31,6 +33,7 @@ impl Error {
         match self {
             Error::Input(message) => Error::Input(format!("{doing}: {message}")),
             Error::Failure(message) => Error::Failure(format!("{doing}: {message}")),
+            Error::Setup(message) => Error::Setup(format!("{doing}: {message}")),
         }
     }
 
@@ -40,6 +43,7 @@ impl Error {
         match self {
             Error::Input(message) => Error::Input(format!("{message}; {next}")),
             Error::Failure(message) => Error::Failure(format!("{message}; {next}")),
+            Error::Setup(message) => Error::Setup(format!("{message}; {next}")),
         }
     }
 
@@ -47,7 +51,7 @@ impl Error {
     pub fn exit_status(&self) -> u8 {
         match self {
             Error::Input(_) => 2,
-            Error::Failure(_) => 1,
+            Error::Failure(_) | Error::Setup(_) => 1,
         }
     }
 }
@@ -55,7 +59,9 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Input(message) | Error::Failure(message) => f.write_str(message),
+            Error::Input(message) | Error::Failure(message) | Error::Setup(message) => {
+                f.write_str(message)
+            }
         }
     }
 }

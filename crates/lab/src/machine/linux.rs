@@ -7,7 +7,7 @@ use block::bios::{Cut, Rests};
 use block::layout::Spread;
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::intent::WriteIntents;
-use sim::linux::md::{BitmapSpec, Md, MdSpec};
+use sim::linux::md::{BitSizes, BitmapSpec, Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::linux::read_ahead::{PageCache, ReadAheadSpec};
 use sim::{CopyChoice, Device, Driver, Plugs};
@@ -37,7 +37,7 @@ pub(super) fn md(
         stripe_cache_rows: rows_min.max(volume.stripe_cache_rows as usize),
         queue: queue(volume),
         is_written_back: volume.page_cache.is_written,
-        bitmap: bitmap(volume),
+        bitmap: bitmap(volume)?,
         is_cut_at_chunks: is_by_dm,
     };
     let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;
@@ -51,7 +51,7 @@ pub(super) fn block_layer(
     plugs: &Plugs,
 ) -> Result<Box<dyn Device>> {
     let queues = BlockLayer::new(below, queue(volume), plugs);
-    let Some(bitmap) = bitmap(volume) else { return Ok(queues.into()) };
+    let Some(bitmap) = bitmap(volume)? else { return Ok(queues.into()) };
     let layout = volume.layout()?;
     // RAID 10 keeps its bitmap of the array, and RAID 1 of what a member holds (`resync_max_sectors`), which is the array.
     let sectors = layout.sectors();
@@ -116,10 +116,14 @@ pub(super) fn copy_choice(volume: &Volume) -> CopyChoice {
     }
 }
 
-/// The bitmap that md keeps, if any.
-fn bitmap(volume: &Volume) -> Option<BitmapSpec> {
+/// The bitmap that md keeps, if any: of mdadm's arrays where it is asked for, of LVM's always.
+fn bitmap(volume: &Volume) -> Result<Option<BitmapSpec>> {
     let flushes = volume.members.iter().any(Member::has_write_cache);
-    volume.has_bitmap.then_some(BitmapSpec { flushes })
+    if volume.level.is_run_by_dm() && volume.level.is_run_by_md() {
+        let bits = BitSizes::Lvm(volume.layout()?.sectors());
+        return Ok(Some(BitmapSpec { flushes, bits }));
+    }
+    Ok(volume.has_bitmap.then_some(BitmapSpec { flushes, bits: BitSizes::Mdadm }))
 }
 
 /// The queue that Linux gives each member of `volume`, with twice as many requests as the drive takes (`blk_mq_init_sched`).

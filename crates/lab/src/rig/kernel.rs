@@ -227,20 +227,23 @@ impl KernelRig {
         };
         let specs = drives.specs.clone();
         let report = guest.run(&specs, with, job, &mut *drives.device, &mut keep_on);
-        report.map_err(|error| Error::failure(with_next_step(&error.to_string(), self.memory_mib)))
+        report.map_err(|error| of_end(&error.to_string(), self.memory_mib))
     }
 }
 
-/// What a kernel's end says, and what to do about it where that is known.
-fn with_next_step(error: &str, memory_mib: u64) -> String {
+/// What a kernel's end says, and what to do about it where that is known. Results of kernels with more memory and with less
+/// are not of one run.
+fn of_end(error: &str, memory_mib: u64) -> Error {
     let lacks_memory =
         ["deadlocked on memory", "Out of memory"].iter().any(|is| error.contains(is));
     if !lacks_memory {
-        return error.into();
+        return Error::failure(error);
     }
-    format!(
-        "{error}; it had {memory_mib} MiB: give it more by `--guest-memory`, or keep less in flight"
-    )
+    Error::Setup(format!(
+        "{error}; it had {memory_mib} MiB: run again with more (`--guest-memory {}MiB`) and another `--out`, or keep less in \
+         flight",
+        2 * memory_mib
+    ))
 }
 
 /// A trial whose kernel is about to be booted.
@@ -260,7 +263,8 @@ impl Prepared for Ready<'_> {
         let report = rig.boot(trial, with, &job)?;
         let answer = report.answer.as_deref().ok_or_else(|| {
             Error::failure(
-                "the kernel ended and its guest gave no answer; give `--guest-memory` more, as in 2GiB",
+                "the kernel ended and its guest gave no answer; if it lacked memory, run again with more \
+                 (`--guest-memory 2GiB`) and another `--out`",
             )
         })?;
         let answer = Answer::from_bytes(answer)?;
@@ -280,20 +284,20 @@ impl Prepared for Ready<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::with_next_step;
+    use super::{Error, of_end};
 
     #[test]
     fn a_kernel_that_lacks_memory_says_what_to_give() {
-        let said = with_next_step("Kernel panic: System is deadlocked on memory", 512);
+        let said = of_end("Kernel panic: System is deadlocked on memory", 512);
         assert!(
-            said.ends_with(
-                "it had 512 MiB: give it more by `--guest-memory`, or keep less in flight"
-            ),
+            matches!(&said, Error::Setup(message) if message.ends_with(
+                "it had 512 MiB: run again with more (`--guest-memory 1024MiB`) and another `--out`, or keep less in flight"
+            )),
             "{said}"
         );
-        assert_eq!(
-            with_next_step("Kernel panic: something else", 512),
-            "Kernel panic: something else"
+        let other = of_end("Kernel panic: something else", 512);
+        assert!(
+            matches!(&other, Error::Failure(message) if message == "Kernel panic: something else")
         );
     }
 }

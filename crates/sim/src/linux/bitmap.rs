@@ -5,6 +5,7 @@
 //! is waited for. Bits stay set for 5 to 10 s after the last write, so that one write for each part and pause is enough
 //! where writes keep to few parts. From `drivers/md/md-bitmap.c` of Linux 6.1; docs/md.md has what it was held to.
 
+use super::md::BitSizes;
 use crate::Nanos;
 use block::{Op, Request, SECTOR_BYTES};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,10 @@ const BIT_SECTORS_MIN: u64 = 64 << 11;
 const HEADER_BYTES: u64 = 256;
 /// The most bits that mdadm has room for: 128 KiB with the header.
 const BITS_MAX: u64 = ((128 << 10) - HEADER_BYTES) * 8;
+/// The least that a bit of LVM's stands for (`DEFAULT_RAID_REGION_SIZE`), and the most that an array may have (dm-raid's
+/// `validate_region_size`).
+const REGION_SECTORS_MIN: u64 = 2 << 11;
+const REGIONS_MAX: u64 = 1 << 21;
 
 /// How often bits are looked at (`DAEMON_SLEEP` in mdadm).
 const LOOK_NS: Nanos = 5_000_000_000;
@@ -58,11 +63,18 @@ impl Bit {
 }
 
 impl Bitmap {
-    /// A bitmap of `sectors`, with no bit set. A bit stands for 64 MiB, or as much more as 128 KiB of bits need: 72 TB
-    /// take bits of 128 MiB.
-    pub fn of(sectors: u64) -> Self {
-        let mut bit_sectors = BIT_SECTORS_MIN;
-        while sectors.div_ceil(bit_sectors) > BITS_MAX {
+    /// A bitmap of `sectors`, with no bit set.
+    ///
+    /// ```text
+    /// mdadm   64 MiB a bit; 72 TB on each member take 128 MiB
+    /// LVM     2 MiB a bit; a volume of 36 TB takes 32 MiB
+    /// ```
+    pub fn of(sectors: u64, bits: BitSizes) -> Self {
+        let (mut bit_sectors, counted, most) = match bits {
+            BitSizes::Mdadm => (BIT_SECTORS_MIN, sectors, BITS_MAX),
+            BitSizes::Lvm(array_sectors) => (REGION_SECTORS_MIN, array_sectors, REGIONS_MAX),
+        };
+        while counted.div_ceil(bit_sectors) > most {
             bit_sectors *= 2;
         }
         let bytes = HEADER_BYTES + sectors.div_ceil(bit_sectors).div_ceil(8);
@@ -138,7 +150,7 @@ mod tests {
         // Done at each second of a minute, and written again after each whole number of seconds.
         for done in 0..60 {
             for pause in 0..15 {
-                let mut bitmap = Bitmap::of(1 << 40);
+                let mut bitmap = Bitmap::of(1 << 40, BitSizes::Mdadm);
                 bitmap.begin(0, 3);
                 assert!(bitmap.is_set(0, 3) && !bitmap.is_set(0, 4));
                 assert_eq!(bitmap.take_pages(), [Page { sector: 0, sectors: 8 }]);
@@ -158,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_bit_stays_while_its_part_is_written_to() {
-        let mut bitmap = Bitmap::of(1 << 40);
+        let mut bitmap = Bitmap::of(1 << 40, BitSizes::Mdadm);
         bitmap.begin(0, 0);
         bitmap.begin(0, 0);
         bitmap.take_pages();
@@ -168,16 +180,26 @@ mod tests {
 
     #[test]
     fn mdadm_takes_64_mib_a_bit_up_to_64_tib() {
-        let mib = |sectors| Bitmap::of(sectors).bit_sectors >> 11;
+        let mib = |sectors| Bitmap::of(sectors, BitSizes::Mdadm).bit_sectors >> 11;
         // 4 TB, 18 TB, and 8 x 18 TB as RAID 10.
         assert_eq!([4, 18, 72].map(|tb| mib(tb * 1_953_125_000)), [64, 64, 128]);
-        assert_eq!(Bitmap::of(1 << 32).part(3 << 17), 3);
+        assert_eq!(Bitmap::of(1 << 32, BitSizes::Mdadm).part(3 << 17), 3);
+    }
+
+    /// By hand: 16 GiB and 4 TiB of volume have 2 MiB a bit, 36 TB 2^21 bits of 16 MiB and some more. A member of 8 GiB has
+    /// 4096 bits, and with the header two sectors, as a trace of Linux 6.1.192 has them.
+    #[test]
+    fn lvm_takes_2_mib_a_bit_up_to_4_tib() {
+        let of = |member: u64, array| Bitmap::of(member, BitSizes::Lvm(array));
+        let mib = |array| of(1, array).bit_sectors >> 11;
+        assert_eq!([1 << 25, 1 << 33, (1 << 33) + 1, 70_312_500_000].map(mib), [2, 2, 4, 32]);
+        assert_eq!(of(8 << 21, 16 << 21).page(0), Page { sector: 0, sectors: 2 });
     }
 
     /// By hand: a page has 30,720 bits behind the header, and 32,768 where there is none.
     #[test]
     fn bits_of_one_page_are_written_together() {
-        let mut bitmap = Bitmap::of(1 << 40);
+        let mut bitmap = Bitmap::of(1 << 40, BitSizes::Mdadm);
         let page = |page: u64| Page { sector: 8 * page, sectors: 8 };
         let [second, third] = [30_720, 30_720 + 32_768];
         for bit in [0, 1, second - 1, second, third - 1, third] {
@@ -190,7 +212,7 @@ mod tests {
     #[test]
     fn of_the_last_page_only_what_there_is_is_written() {
         let last = |sectors: u64| {
-            let bitmap = Bitmap::of(sectors);
+            let bitmap = Bitmap::of(sectors, BitSizes::Mdadm);
             bitmap.page(bitmap.part(sectors - 1))
         };
         assert_eq!(last(40 << 21), Page { sector: 0, sectors: 1 });

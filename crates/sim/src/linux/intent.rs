@@ -44,7 +44,7 @@ impl<D: Device> WriteIntents<D> {
         let members = below.geometry().target_sectors.len() as u32;
         let intend = Intend {
             sector_of,
-            bitmap: Bitmap::of(sectors),
+            bitmap: Bitmap::of(sectors, spec.bits),
             members,
             flushes: spec.flushes,
             waiting: VecDeque::new(),

@@ -70,6 +70,18 @@ pub struct MdSpec {
 pub struct BitmapSpec {
     /// The members have a volatile write cache, which is emptied before each write of a page (`REQ_PREFLUSH`).
     pub flushes: bool,
+    /// How much a bit stands for.
+    pub bits: BitSizes,
+}
+
+/// How much of an array a bit of its bitmap stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BitSizes {
+    /// mdadm's: 64 MiB, or as much more as 128 KiB of bits need.
+    Mdadm,
+    /// LVM's, of an array of so many sectors: 2 MiB (`raid_region_size` of lvm.conf), or as much more as there may be
+    /// 2^21 of (`raid_ensure_min_region_size`).
+    Lvm(u64),
 }
 
 /// Why an array cannot be run so.

@@ -7,7 +7,7 @@ use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::flushes::SharedFlushes;
 use sim::linux::intent::WriteIntents;
-use sim::linux::md::{BitmapSpec, Md, MdError, MdSpec, RowCosts};
+use sim::linux::md::{BitSizes, BitmapSpec, Md, MdError, MdSpec, RowCosts};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::linux::writer::{OneWriter, Writer};
 use sim::spiral::{SpiralSpec, Spirals};
@@ -236,9 +236,9 @@ fn healthy_and_degraded(code: Code, members: [usize; 2]) {
             let free = None;
             for (down, buffer, bitmap, costs) in [
                 (&[][..], 0, None, Some(COSTS)),
-                (&[], 0, Some(BitmapSpec { flushes: false }), free),
+                (&[], 0, Some(BitmapSpec { flushes: false, bits: BitSizes::Mdadm }), free),
                 (&[], 300, None, free),
-                (&[1], 300, Some(BitmapSpec { flushes: true }), Some(COSTS)),
+                (&[1], 300, Some(BitmapSpec { flushes: true, bits: BitSizes::Mdadm }), Some(COSTS)),
             ] {
                 let spec = MdSpec { queue: QueueSpec { scheduler, ..QUEUE }, bitmap, ..SPEC };
                 let make = || -> Box<dyn Device> {
@@ -315,7 +315,13 @@ fn a_writer_sleeps_in_one_array_at_a_time() {
 }
 
 fn bitmap_over(disks: Box<dyn Device>, flushes: bool) -> Box<dyn Device> {
-    WriteIntents::new(disks, BitmapSpec { flushes }, 4000, Box::new(|_, sector| sector)).into()
+    WriteIntents::new(
+        disks,
+        BitmapSpec { flushes, bits: BitSizes::Mdadm },
+        4000,
+        Box::new(|_, sector| sector),
+    )
+    .into()
 }
 
 #[test]
@@ -358,7 +364,7 @@ fn who_waits_for_a_bit_sends_nothing() {
     let new = || {
         let flashes = IdealFlashes::new(2, IdealFlashSpec { sectors: 1 << 20, ..FLASH });
         let (flashes, spec): (Box<dyn Device>, _) =
-            (Box::new(flashes), BitmapSpec { flushes: true });
+            (Box::new(flashes), BitmapSpec { flushes: true, bits: BitSizes::Mdadm });
         boxed(WriteIntents::new(flashes, spec, 1 << 20, Box::new(|_, at| at)))
     };
     let done_at = |requests: &[Request]| {

@@ -8,7 +8,7 @@ use block::layout::{Code, Parity, Rotation, Stripe, WriteRule};
 use block::{Op, Request};
 use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
 use sim::linux::block_layer::BlockLayer;
-use sim::linux::md::{BitmapSpec, Md, MdSpec};
+use sim::linux::md::{BitSizes, BitmapSpec, Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::spiral::{SpiralSpec, Spirals};
 use sim::{Array, Counters, Device, Driver, Event, Plugs};
@@ -141,8 +141,10 @@ impl Cell<'_> {
         let layout = Parity::new(code, rotation, rule, chunk, &sectors);
         let stripe_cache_rows = self.count("stripe_cache") as usize;
         let (queue, is_written_back) = (self.queue(), self.is_buffered());
-        let bitmap = (self.text("bitmap") == "internal")
-            .then(|| BitmapSpec { flushes: self.text("drive_write_cache") == "on" });
+        let bitmap = (self.text("bitmap") == "internal").then(|| BitmapSpec {
+            flushes: self.text("drive_write_cache") == "on",
+            bits: BitSizes::Mdadm,
+        });
         let spec =
             MdSpec { stripe_cache_rows, queue, is_written_back, bitmap, is_cut_at_chunks: false };
         Md::new(Box::new(layout.unwrap()), below, driver, spec).unwrap().into()

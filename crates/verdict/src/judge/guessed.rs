@@ -66,8 +66,11 @@ fn writes_much(manifest: &Manifest, record: &Record) -> bool {
 /// Whether something flushes: a workload, a trace, a file system, or a bitmap before each new bit.
 fn flushes(manifest: &Manifest, records: &[Record]) -> bool {
     let settings = manifest.settings();
-    let has_bitmap =
-        settings.get("volume.bitmap").is_some_and(|is| is.to_string().contains("internal"));
+    let says =
+        |path: &str, word: &str| settings.get(path).is_some_and(|is| is.to_string().contains(word));
+    // LVM's levels with redundancy have one always.
+    let has_bitmap = says("volume.bitmap", "internal")
+        || ["lvm-mirror", "lvm-raid1", "lvm-raid5"].iter().any(|level| says("volume.level", level));
     let of_files = |path: &String| path.ends_with("fs.kind") || path.ends_with("fs.newfs");
     let does = |path: &String| path.ends_with(".flush_every") || of_files(path);
     let did = |record: &Record| record.sample("flushes").is_some_and(|count| count > 0.0);

@@ -86,6 +86,8 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
         for device in arrays(volume.level, name) {
             build.make.push(Step::new(["mdadm", "--grow", "--bitmap=internal", &device]));
         }
+    }
+    if volume.has_bitmap || (volume.level.is_run_by_md() && volume.level.is_run_by_dm()) {
         // A new bitmap has every bit set, and md clears them after two looks, 5 s apart.
         build.make.push(Step::new(["sleep", "15"]));
     }

@@ -24,7 +24,7 @@ impl Intents {
     /// A bitmap of so many sectors of each member.
     pub(super) fn new(spec: BitmapSpec, used_sectors: u64) -> Self {
         Intents {
-            bitmap: Bitmap::of(used_sectors),
+            bitmap: Bitmap::of(used_sectors, spec.bits),
             flushes: spec.flushes,
             pages: Vec::new(),
             in_flight: 0,
