@@ -231,6 +231,11 @@ impl Level {
         self.name.starts_with("md-") && self.losses_survived(self.members_min()) > 0
     }
 
+    /// Whether LVM keeps a bitmap for it, always: its levels with redundancy (dm-raid).
+    pub fn has_bitmap_of_lvm(&self) -> bool {
+        self.is_run_by_dm() && self.is_run_by_md()
+    }
+
     /// Chunks in a stripe of so many members as file systems should know it, which is what md tells them (`io_opt`): those
     /// of data; of RAID 10 what the near copies leave, or all members where they do not divide them
     /// (`raid10_nr_stripes`).
@@ -407,6 +412,18 @@ mod tests {
     use super::*;
     use crate::{Health, Plan, Request};
     use std::collections::BTreeSet;
+
+    /// md keeps one where it is asked to, LVM always.
+    #[test]
+    fn bitmaps_are_of_what_has_redundancy() {
+        let with = |has: &dyn Fn(&Level) -> bool| -> Vec<&str> {
+            let of_lvm = LEVELS.iter().filter(|level| level.name.starts_with("lvm-"));
+            of_lvm.filter(|level| has(level)).map(|level| level.name).collect()
+        };
+        assert_eq!(with(&Level::has_bitmap_of_lvm), ["lvm-mirror", "lvm-raid5", "lvm-raid10"]);
+        assert!(with(&Level::has_bitmap).is_empty());
+        assert!(!LEVELS.iter().any(|level| level.has_bitmap() && level.has_bitmap_of_lvm()));
+    }
 
     #[test]
     fn groups_are_what_fails_apart() {

@@ -51,14 +51,17 @@ pub(super) fn block_layer(
     plugs: &Plugs,
 ) -> Result<Box<dyn Device>> {
     let queues = BlockLayer::new(below, queue(volume), plugs);
-    let Some(bitmap) = bitmap(volume)? else { return Ok(queues.into()) };
+    // RAID 5 and 6 are here while they are rebuilt, by general rules.
+    let has_copies = !volume.level.has_stripe_cache() && volume.level.nested().is_none();
+    let Some(bitmap) = bitmap(volume)?.filter(|_| has_copies) else { return Ok(queues.into()) };
     let layout = volume.layout()?;
     // RAID 10 keeps its bitmap of the array, and RAID 1 of what a member holds (`resync_max_sectors`), which is the array.
     let sectors = layout.sectors();
     let sector_of = move |member, sector| {
         layout.holds(Place { member, sector }).0.expect("mirrors have no parity")
     };
-    Ok(WriteIntents::new(queues, bitmap, sectors, Box::new(sector_of)).into())
+    let absent = &volume.failed;
+    Ok(WriteIntents::new(queues, bitmap, sectors, Box::new(sector_of), absent).into())
 }
 
 /// The page cache before `volume`, for what is read in order.
@@ -119,7 +122,7 @@ pub(super) fn copy_choice(volume: &Volume) -> CopyChoice {
 /// The bitmap that md keeps, if any: of mdadm's arrays where it is asked for, of LVM's always.
 fn bitmap(volume: &Volume) -> Result<Option<BitmapSpec>> {
     let flushes = volume.members.iter().any(Member::has_write_cache);
-    if volume.level.is_run_by_dm() && volume.level.is_run_by_md() {
+    if volume.level.has_bitmap_of_lvm() {
         let bits = BitSizes::Lvm(volume.layout()?.sectors());
         return Ok(Some(BitmapSpec { flushes, bits }));
     }

@@ -240,8 +240,8 @@ fn of_end(error: &str, memory_mib: u64) -> Error {
         return Error::failure(error);
     }
     Error::Setup(format!(
-        "{error}; it had {memory_mib} MiB: run again with more (`--guest-memory {}MiB`) and another `--out`, or keep less in \
-         flight",
+        "{error}; it had {memory_mib} MiB: run again with more (`--guest-memory {}MiB`) and another directory, or keep less \
+         in flight",
         2 * memory_mib
     ))
 }
@@ -262,9 +262,10 @@ impl Prepared for Ready<'_> {
         let job = Job::new(&rig.experiment, trial).to_bytes()?;
         let report = rig.boot(trial, with, &job)?;
         let answer = report.answer.as_deref().ok_or_else(|| {
-            Error::failure(
+            Error::Setup(
                 "the kernel ended and its guest gave no answer; if it lacked memory, run again with more \
-                 (`--guest-memory 2GiB`) and another `--out`",
+                 (`--guest-memory 2GiB`) and another directory"
+                    .into(),
             )
         })?;
         let answer = Answer::from_bytes(answer)?;
@@ -291,7 +292,7 @@ mod tests {
         let said = of_end("Kernel panic: System is deadlocked on memory", 512);
         assert!(
             matches!(&said, Error::Setup(message) if message.ends_with(
-                "it had 512 MiB: run again with more (`--guest-memory 1024MiB`) and another `--out`, or keep less in flight"
+                "it had 512 MiB: run again with more (`--guest-memory 1024MiB`) and another directory, or keep less in flight"
             )),
             "{said}"
         );

@@ -70,11 +70,11 @@ impl Bitmap {
     /// LVM     2 MiB a bit; a volume of 36 TB takes 32 MiB
     /// ```
     pub fn of(sectors: u64, bits: BitSizes) -> Self {
-        let (mut bit_sectors, counted, most) = match bits {
-            BitSizes::Mdadm => (BIT_SECTORS_MIN, sectors, BITS_MAX),
-            BitSizes::Lvm(array_sectors) => (REGION_SECTORS_MIN, array_sectors, REGIONS_MAX),
+        let (mut bit_sectors, least) = match bits {
+            BitSizes::Mdadm => (BIT_SECTORS_MIN, sectors.div_ceil(BITS_MAX)),
+            BitSizes::Lvm(array_sectors) => (REGION_SECTORS_MIN, array_sectors / REGIONS_MAX),
         };
-        while counted.div_ceil(bit_sectors) > most {
+        while bit_sectors < least {
             bit_sectors *= 2;
         }
         let bytes = HEADER_BYTES + sectors.div_ceil(bit_sectors).div_ceil(8);
@@ -186,13 +186,17 @@ mod tests {
         assert_eq!(Bitmap::of(1 << 32, BitSizes::Mdadm).part(3 << 17), 3);
     }
 
-    /// By hand: 16 GiB and 4 TiB of volume have 2 MiB a bit, 36 TB 2^21 bits of 16 MiB and some more. A member of 8 GiB has
+    /// By hand: 16 GiB and 4 TiB of volume have 2 MiB a bit, and a sector more still (the kernel rounds down); a GiB more have 4 MiB,
+    /// 36 TB 32 MiB. A member of 8 GiB has
     /// 4096 bits, and with the header two sectors, as a trace of Linux 6.1.192 has them.
     #[test]
     fn lvm_takes_2_mib_a_bit_up_to_4_tib() {
         let of = |member: u64, array| Bitmap::of(member, BitSizes::Lvm(array));
         let mib = |array| of(1, array).bit_sectors >> 11;
-        assert_eq!([1 << 25, 1 << 33, (1 << 33) + 1, 70_312_500_000].map(mib), [2, 2, 4, 32]);
+        assert_eq!(
+            [1 << 25, 1 << 33, (1 << 33) + 1, (1 << 33) + (1 << 21), 70_312_500_000].map(mib),
+            [2, 2, 2, 4, 32]
+        );
         assert_eq!(of(8 << 21, 16 << 21).page(0), Page { sector: 0, sectors: 2 });
     }
 

@@ -22,7 +22,8 @@ pub type SectorOf = Box<dyn Fn(u32, u64) -> u64>;
 pub struct Intend {
     sector_of: SectorOf,
     bitmap: Bitmap,
-    members: u32,
+    /// The members that have the bitmap: those that are down, or are being restored, do not.
+    members: Vec<u32>,
     flushes: bool,
     /// What the sender has not come to yet, in order of arrival.
     waiting: VecDeque<usize>,
@@ -39,9 +40,17 @@ pub struct Intend {
 const FLUSHED: u32 = 1 << 31;
 
 impl<D: Device> WriteIntents<D> {
-    /// A bitmap of `sectors` on all targets of `below`.
-    pub fn new(below: D, spec: BitmapSpec, sectors: u64, sector_of: SectorOf) -> Self {
-        let members = below.geometry().target_sectors.len() as u32;
+    /// A bitmap of `sectors` on all targets of `below` but these, which are down or being restored: what is written to them is
+    /// written to others, too, or is no caller's.
+    pub fn new(
+        below: D,
+        spec: BitmapSpec,
+        sectors: u64,
+        sector_of: SectorOf,
+        absent: &[u32],
+    ) -> Self {
+        let all = 0..below.geometry().target_sectors.len() as u32;
+        let members = all.filter(|member| !absent.contains(member)).collect();
         let intend = Intend {
             sector_of,
             bitmap: Bitmap::of(sectors, spec.bits),
@@ -60,6 +69,11 @@ impl<D: Device> WriteIntents<D> {
 impl Intend {
     fn part(&self, request: Request) -> u64 {
         self.bitmap.part((self.sector_of)(request.target, request.sector))
+    }
+
+    /// Whether a request needs the bit of its part.
+    fn sets_bits(&self, request: Request) -> bool {
+        !matches!(request.op, Op::Read | Op::Flush) && self.members.contains(&request.target)
     }
 
     /// Whether the sender is asleep, or has not come to its next request yet.
@@ -81,7 +95,7 @@ impl Intend {
 
     /// Begins a request that may go, as it writes nothing or its part has its bit; gives whether it may.
     fn begin_if_ready(&mut self, now: Nanos, request: Request) -> bool {
-        if matches!(request.op, Op::Read | Op::Flush) {
+        if !self.sets_bits(request) {
             return true;
         }
         let part = self.part(request);
@@ -98,7 +112,7 @@ impl Intend {
         self.bitmap.begin(now, part);
         self.pages = self.bitmap.take_pages();
         self.going = Some((slot, part));
-        for member in 0..self.members {
+        for member in self.members.clone() {
             if self.flushes {
                 self.in_flight += 1;
                 io.send_beside(now, FLUSHED | member, Request::flush().to(member));
@@ -112,7 +126,7 @@ impl Intend {
     fn let_go_copies<D: Device>(&mut self, now: Nanos, part: u64, io: &mut Io<'_, Nanos, D>) {
         while let Some(&slot) = self.waiting.front() {
             let request = io.request(slot);
-            if matches!(request.op, Op::Read | Op::Flush) || self.part(request) != part {
+            if !self.sets_bits(request) || self.part(request) != part {
                 break;
             }
             self.waiting.pop_front();
@@ -154,7 +168,7 @@ impl Policy for Intend {
         io: &mut Io<'_, Nanos, D>,
     ) {
         let request = io.request(slot);
-        if !matches!(request.op, Op::Read | Op::Flush) {
+        if self.sets_bits(request) {
             self.bitmap.end(now, self.part(request));
         }
         spent.add(Part::QUEUE, *io.note(slot));

@@ -79,8 +79,8 @@ pub struct BitmapSpec {
 pub enum BitSizes {
     /// mdadm's: 64 MiB, or as much more as 128 KiB of bits need.
     Mdadm,
-    /// LVM's, of an array of so many sectors: 2 MiB (`raid_region_size` of lvm.conf), or as much more as there may be
-    /// 2^21 of (`raid_ensure_min_region_size`).
+    /// LVM's, of an array of so many sectors: 2 MiB (`raid_region_size` of lvm.conf), or more where there would be more
+    /// than 2^21 of them (`raid_ensure_min_region_size`).
     Lvm(u64),
 }
 
@@ -160,7 +160,7 @@ pub struct Md<D> {
     /// The bitmap, where there is one.
     intents: Option<Intents>,
     writes: Slab<RowWrite>,
-    /// The same by their slots.
+    /// How far each write, by its slot, is from being durable.
     settling: Vec<Settling>,
     /// How many of them are of whole rows and not done (`pending_full_writes`).
     whole_writes: usize,
@@ -191,11 +191,10 @@ struct RowWrite {
     rows: Vec<usize>,
     /// The numbers of its rows that callers have written to.
     intended: Vec<u64>,
-    /// Parity is worked out; the next time the thread comes to it, it is sent.
     units: Units,
+    /// Parity is worked out; the next time the thread comes to it, it is sent.
     is_sent: bool,
     fua: bool,
-    steps: u32,
     /// The numbers of its rows, once it is done and not durable.
     numbers: Vec<u64>,
     /// Later writes of the same rows, which are durable no sooner.

@@ -320,6 +320,7 @@ fn bitmap_over(disks: Box<dyn Device>, flushes: bool) -> Box<dyn Device> {
         BitmapSpec { flushes, bits: BitSizes::Mdadm },
         4000,
         Box::new(|_, sector| sector),
+        &[],
     )
     .into()
 }
@@ -365,7 +366,7 @@ fn who_waits_for_a_bit_sends_nothing() {
         let flashes = IdealFlashes::new(2, IdealFlashSpec { sectors: 1 << 20, ..FLASH });
         let (flashes, spec): (Box<dyn Device>, _) =
             (Box::new(flashes), BitmapSpec { flushes: true, bits: BitSizes::Mdadm });
-        boxed(WriteIntents::new(flashes, spec, 1 << 20, Box::new(|_, at| at)))
+        boxed(WriteIntents::new(flashes, spec, 1 << 20, Box::new(|_, at| at), &[]))
     };
     let done_at = |requests: &[Request]| {
         let mut disks = new();

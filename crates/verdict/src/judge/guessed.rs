@@ -68,9 +68,10 @@ fn flushes(manifest: &Manifest, records: &[Record]) -> bool {
     let settings = manifest.settings();
     let says =
         |path: &str, word: &str| settings.get(path).is_some_and(|is| is.to_string().contains(word));
-    // LVM's levels with redundancy have one always.
-    let has_bitmap = says("volume.bitmap", "internal")
-        || ["lvm-mirror", "lvm-raid1", "lvm-raid5"].iter().any(|level| says("volume.level", level));
+    let of_lvm = block::LEVELS.iter().filter(|level| level.has_bitmap_of_lvm());
+    let mut of_lvm = of_lvm.flat_map(|level| level.also.iter().chain([&level.name]));
+    let has_bitmap =
+        says("volume.bitmap", "internal") || of_lvm.any(|level| says("volume.level", level));
     let of_files = |path: &String| path.ends_with("fs.kind") || path.ends_with("fs.newfs");
     let does = |path: &String| path.ends_with(".flush_every") || of_files(path);
     let did = |record: &Record| record.sample("flushes").is_some_and(|count| count > 0.0);

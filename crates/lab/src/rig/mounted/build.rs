@@ -87,7 +87,7 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
             build.make.push(Step::new(["mdadm", "--grow", "--bitmap=internal", &device]));
         }
     }
-    if volume.has_bitmap || (volume.level.is_run_by_md() && volume.level.is_run_by_dm()) {
+    if volume.has_bitmap || volume.level.has_bitmap_of_lvm() {
         // A new bitmap has every bit set, and md clears them after two looks, 5 s apart.
         build.make.push(Step::new(["sleep", "15"]));
     }

@@ -53,8 +53,8 @@ impl Bio {
         turn - self.before < self.over
     }
 
-    /// The units, of `all` of a row, in which what is given to the row at once has sectors; `unit` is one of them, and the 4 KiB of the row in a unit begin
-    /// at its `block`.
+    /// The units, of `all` of a row, that the row is given at once: those in which this has sectors, or `unit` alone where each
+    /// page is a bio. `unit` is one of them, and the 4 KiB of the row in a unit begin at its `block`.
     pub(super) fn units(&self, unit: u64, all: u64, block: impl Fn(u64) -> u64) -> Range<u64> {
         let (mut first, mut end) = (unit, unit + 1);
         if self.is_of_pages {

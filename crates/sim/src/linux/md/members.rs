@@ -114,7 +114,6 @@ impl<D: Device> Md<D> {
             Some(write) => {
                 self.settling[write].undurable += if undurable { step.rows } else { 0 };
                 let write = &mut self.writes[write];
-                write.steps -= step.rows;
                 if fault.is_some_and(|fault| fault != Fault::Failed) {
                     write.fault = write.fault.or(fault);
                 }

@@ -7,7 +7,7 @@ use block::Divisor;
 /// pages, and each holds a page of every chunk.
 ///
 /// ```text
-/// chunks of 16 KiB, three of data       sectors of each page's first
+/// chunks of 16 KiB, three of data       the first sector of each page
 /// row 0 … 3    chunk row 0              0 8 16 24    32 40 48 56    64 72 80 88
 /// row 4 … 7    chunk row 1              96 …         128 …          160 …
 /// sector 44    row 1, unit 1

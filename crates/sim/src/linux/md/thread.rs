@@ -263,7 +263,6 @@ impl<D: Device> Md<D> {
             units: units & !down,
             is_sent: false,
             fua,
-            steps: 0,
             numbers: Vec::new(),
             followers: Vec::new(),
             fault: None,
@@ -303,7 +302,6 @@ impl<D: Device> Md<D> {
         let number = row.number.expect("it stands for a row");
         let steps = self.in_sending_order(slot, number, rows, units, Some(write));
         let sent = steps.len() as u32 * rows;
-        self.writes[write].steps = sent;
         self.cache.rows[slot].steps += sent;
         if steps.is_empty() {
             self.release(slot);
