@@ -29,7 +29,7 @@ pub(super) struct Row {
     pub(super) write: Option<usize>,
     /// Steps to members that are not done; for the head of a batch, those of all its rows.
     pub(super) steps: u32,
-    /// The slots that were looked for before and after it the last time: likely those of the rows before and after.
+    /// The slots that were found just before and after it the last time: likely those of the rows before and after.
     before: usize,
     after: usize,
     /// Out of the list of free rows.
@@ -115,6 +115,7 @@ impl Covered {
         let before = place.map_or(0, |place| self.in_part.swap_remove(place).1);
         match before | sectors {
             u8::MAX => self.whole |= 1 << unit,
+            _ if self.whole >> unit & 1 == 1 => {}
             sectors => self.in_part.push((unit, sectors)),
         }
     }
@@ -175,8 +176,8 @@ impl Cache {
         self.by_number.get(&number).copied()
     }
 
-    /// The same, where it is likely to be one of two that are looked at first: that of the last row that was found so, and
-    /// the one that was found after it before.
+    /// The same, for who goes through rows in order: the last slot that was found, and the one that was found next after it
+    /// the last time, are looked at first.
     fn find_again(&mut self, number: u64) -> Option<usize> {
         let last = self.last;
         if self.rows[last].number == Some(number) {
@@ -188,7 +189,7 @@ impl Cache {
         Some(slot)
     }
 
-    /// A row was looked for after the one that was looked for last.
+    /// This slot was found, or given to a row, next after the last one.
     fn found(&mut self, slot: usize) {
         let last = std::mem::replace(&mut self.last, slot);
         self.rows[last].after = slot;
@@ -273,6 +274,42 @@ impl Cache {
     pub(super) fn grow_if_wanted(&mut self) {
         if std::mem::take(&mut self.wants_more) {
             self.grow();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two units, and whatever two sets of sectors are given to them: as a byte for each unit says it.
+    #[test]
+    fn what_is_covered_is_what_was_given() {
+        for (first, second) in
+            (1..=u8::MAX).flat_map(|one| (1..=u8::MAX).map(move |two| (one, two)))
+        {
+            for units in [[0, 0], [0, 1], [1, 0]] {
+                let (mut covered, mut bytes) = (Covered::default(), [0_u8; 2]);
+                for (unit, sectors) in units.into_iter().zip([first, second]) {
+                    covered.add(unit, sectors);
+                    bytes[unit as usize] |= sectors;
+                }
+                let of = |is: &dyn Fn(u8) -> bool| -> Units {
+                    (0..2).map(|unit| Units::from(is(bytes[unit])) << unit).sum()
+                };
+                assert_eq!(covered.units(), of(&|byte| byte != 0));
+                assert_eq!(covered.whole, of(&|byte| byte == u8::MAX));
+                let sectors: u32 = bytes.iter().map(|byte| byte.count_ones()).sum();
+                assert_eq!(covered.sectors(), sectors);
+                for (unit, byte) in bytes.into_iter().enumerate() {
+                    for bit in 0..8 {
+                        let is_there = byte >> bit & 1 == 1;
+                        assert_eq!(covered.overlaps(unit as u32, 1 << bit), is_there);
+                    }
+                }
+                covered.clear();
+                assert_eq!((covered.units(), covered.sectors()), (0, 0));
+            }
         }
     }
 }
