@@ -24,13 +24,14 @@ pub use merge::{Merged, merge, ranges};
 use read::{read_attempts, read_records};
 
 use crate::error::{Error, Result};
+use crate::held::Held;
 use crate::manifest::{FORMAT, Manifest};
 use crate::record::Record;
 use crate::windows;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -49,7 +50,7 @@ pub type Complete = fn(&mut Manifest, &[Record]);
 pub struct Store {
     directory: PathBuf,
     trials: File,
-    attempts: File,
+    attempts: Held,
 }
 
 /// One line of the wall-clock facts.
@@ -228,12 +229,12 @@ impl Store {
                 .map_err(|error| writing(&directory.join(name), &error))
         };
         let (trials, attempts) = (open(TRIALS)?, open(ATTEMPTS)?);
-        if let Err(TryLockError::WouldBlock) = attempts.try_lock() {
-            return Err(Error::input(format!(
+        let attempts = Held::alone(attempts).ok_or_else(|| {
+            Error::input(format!(
                 "another ileave is writing to {}; wait for it, or give `--out` another directory",
                 directory.display()
-            )));
-        }
+            ))
+        })?;
         Ok(Store { directory: directory.into(), trials, attempts })
     }
 

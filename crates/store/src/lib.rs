@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! directory   a results directory: written trial by trial, read whole, merged of several
+//! held        files locked against other programs
 //! shard       which trials are whose, where several machines share a run
 //! manifest    what its results are of · modelled  what a model may err by · known  what is kept of drives and hosts
 //! record      one finished trial
@@ -23,6 +24,7 @@ pub mod error;
 pub mod expression;
 pub mod factor;
 pub mod format_1;
+pub mod held;
 pub mod input;
 pub mod known;
 mod manifest;

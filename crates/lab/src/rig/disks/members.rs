@@ -8,12 +8,13 @@ use crate::rig::guard::{
 };
 use block::SECTOR_BYTES;
 use block::units::format_bytes;
-use rustix::fs::{Advice, FlockOperation, OFlags, fadvise, flock};
+use rustix::fs::{Advice, OFlags, fadvise};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 use std::fs::{self, File, OpenOptions};
 use std::io::{IoSliceMut, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use store::held::Held;
 use uring::Buffer;
 
 /// Which members, and what may be done to them.
@@ -68,7 +69,7 @@ pub struct Member {
     pub file: File,
     /// What keeps other programs of our kind away. It is a file of its own because a ring lets go of
     /// its files only some time after it is gone.
-    _lock: File,
+    _lock: Held,
 }
 
 /// What a name leads to.
@@ -348,20 +349,15 @@ fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Resu
 }
 
 /// Keeps other programs that ask from writing it, and where it is written from reading it.
-fn lock(path: &Path, write: bool) -> Result<File> {
+fn lock(path: &Path, write: bool) -> Result<Held> {
     let name = path.display();
     let file =
         File::open(path).map_err(|error| Error::input(format!("cannot open {name}: {error}")))?;
-    let operation = if write {
-        FlockOperation::NonBlockingLockExclusive
-    } else {
-        FlockOperation::NonBlockingLockShared
-    };
-    flock(&file, operation).map_err(|_| {
+    let held = if write { Held::alone(file) } else { Held::beside_others(file) };
+    held.ok_or_else(|| {
         let does = if write { "used" } else { "written" };
         Error::input(format!("{name} is being {does} by another program; wait for it to end"))
-    })?;
-    Ok(file)
+    })
 }
 
 /// The smallest block in which direct reads work, if they do.

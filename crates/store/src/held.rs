@@ -1,0 +1,66 @@
+//! Files that are locked against other programs.
+
+use std::fs::{File, TryLockError};
+use std::ops::{Deref, DerefMut};
+
+/// A file that is locked for as long as this is kept, and not longer: a child that another thread has just started has
+/// all files open, too, until it is another program, and the lock with them.
+#[derive(Debug)]
+pub struct Held(File);
+
+impl Held {
+    /// Locks a file against all others that lock it; nothing where another has it. Where a file system has no locks, it is
+    /// held all the same.
+    pub fn alone(file: File) -> Option<Self> {
+        Held::unless_taken(file.try_lock(), file)
+    }
+
+    /// Locks a file against those that want it alone; nothing where another has it alone.
+    pub fn beside_others(file: File) -> Option<Self> {
+        Held::unless_taken(file.try_lock_shared(), file)
+    }
+
+    fn unless_taken(locked: Result<(), TryLockError>, file: File) -> Option<Self> {
+        (!matches!(locked, Err(TryLockError::WouldBlock))).then_some(Held(file))
+    }
+}
+
+impl Deref for Held {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+impl DerefMut for Held {
+    fn deref_mut(&mut self) -> &mut File {
+        &mut self.0
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Where it fails, the kernel lets go of it with the last that has it open.
+        let _ = self.0.unlock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_with_it_though_a_child_has_the_file_open() {
+        let name = std::env::temp_dir().join(format!("ileave-held-{}", std::process::id()));
+        let open = || File::options().create(true).append(true).open(&name).unwrap();
+        let held = Held::alone(open()).unwrap();
+        let of_child = held.try_clone().unwrap();
+        assert!(Held::alone(open()).is_none() && Held::beside_others(open()).is_none());
+        drop(held);
+        let shared = Held::beside_others(open()).expect("it is not locked any more");
+        assert!(Held::beside_others(open()).is_some() && Held::alone(open()).is_none());
+        drop((shared, of_child));
+        std::fs::remove_file(name).unwrap();
+    }
+}
