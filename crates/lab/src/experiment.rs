@@ -6,6 +6,7 @@
 //! listing    all keys as data to print
 //! checks     whether each key that is set applies to the kinds that are chosen
 //! about, volume      the experiment's own keys, and those of a volume · page_cache  what of it goes through that
+//! remembered what of writes md and LVM remember
 //! schema     all keys as a JSON schema
 //! fault      what goes wrong with a member while a trial is measured
 //! plan       every cell, every repeat
@@ -21,6 +22,7 @@ mod listing;
 mod open;
 mod page_cache;
 mod plan;
+mod remembered;
 mod schema;
 mod sections;
 mod seeds;
@@ -34,6 +36,7 @@ pub use file::{Experiment, Setting};
 pub use listing::{Row, Topic, rows, topic, topics};
 pub use page_cache::{PageCache, ReadAhead};
 pub use plan::Plan;
+pub use remembered::REGION_SECTORS;
 pub use schema::schema;
 pub use sections::{KindKeys, SECTIONS, SectionKeys, factors, factors_as_written, find};
 pub use stated::stated_drives;

@@ -22,8 +22,9 @@ const CLASSES: [&[PartName]; 6] = [
 ];
 
 /// What hosts and controllers spend time on.
-const HOST: [PartName; 3] = [
+const HOST: [PartName; 4] = [
     PartName { sample: "queue_ms" },
+    PartName { sample: "bitmap_ms" },
     PartName { sample: "cpu_ms" },
     PartName { sample: "overhead_ms" },
 ];
@@ -48,6 +49,8 @@ impl Part {
 
     /// Waiting in a queue: for the processor, in a drive, for a lock.
     pub const QUEUE: Part = Part::named("queue_ms");
+    /// Waiting until the bits of a write-intent bitmap are written.
+    pub const BITMAP: Part = Part::named("bitmap_ms");
     /// The host's processor working on it.
     pub const CPU: Part = Part::named("cpu_ms");
     /// The drive's controller working on it.

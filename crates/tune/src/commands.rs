@@ -43,6 +43,8 @@ pub struct Plan<'a> {
     pub caches_off: bool,
     /// What md remembers of writes, for a crash.
     pub remembered: Remembered,
+    /// What a bit of LVM's bitmap is to stand for, where it is not LVM's default.
+    pub region_kib: Option<u64>,
     /// The I/O scheduler before each drive, where it is not the one that Linux takes by itself.
     pub scheduler: Option<&'static str>,
     /// How far Linux reads ahead on the array, where it is not as far as by itself.
@@ -77,6 +79,10 @@ pub struct ChosenFileSystem {
     /// Options of mount(8) that the question names.
     pub options: String,
 }
+
+/// What a bit of mdadm's bitmap stands for. LVM always keeps one, of 2 MiB a bit by default, which costs far more
+/// (docs/md.md).
+pub(crate) const REGION_KIB: u64 = 64 << 10;
 
 /// mdadm's block of a file system, ext4's default.
 const EXT4_BLOCK: u64 = 4096;
@@ -395,6 +401,7 @@ mod tests {
             spares: 0,
             caches_off: false,
             remembered: Remembered::Nothing,
+            region_kib: Some(REGION_KIB),
             scheduler: None,
             read_ahead_kib: None,
             volumes: None,

@@ -2,7 +2,7 @@
 
 use crate::answer::{FactorShare, Tuned};
 use crate::beside::OfQuestion;
-use crate::commands::{Plan, Remembered, volumes};
+use crate::commands::{Plan, REGION_KIB, Remembered, volumes};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
@@ -321,6 +321,7 @@ pub(crate) fn plan<'a>(
         spares: question.spares,
         caches_off: off,
         remembered: Remembered::Nothing,
+        region_kib: Some(REGION_KIB),
         scheduler: None,
         read_ahead_kib: None,
         volumes: volumes(&question.drives.drive, question.members() + question.spares),

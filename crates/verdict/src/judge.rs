@@ -16,6 +16,7 @@ mod guessed;
 mod late;
 pub mod layouts;
 mod measured;
+mod of_bitmap;
 mod of_factors;
 mod of_host;
 mod once;
@@ -299,6 +300,7 @@ impl Verdict {
         points.extend(late::told(&self.ranked, manifest, records));
         points.extend(refused::told(&self.ranked, manifest, records));
         points.extend(of_host::told(&self.ranked, manifest, records));
+        points.extend(of_bitmap::told(&self.ranked, manifest, records));
         points.extend(repaired::told(records));
         points.extend(once::told(self, manifest, records));
         points.extend(failed::told(&self.factors, happened));

@@ -259,6 +259,7 @@ impl Plan {
             scheduler: keys.scheduler(origin)?,
             read_ahead: keys.read_ahead(origin)?,
             has_bitmap: keys.has_bitmap(origin)?,
+            region_sectors: keys.region_sectors(origin)?,
             has_ppl: keys.has_ppl(origin)?,
             page_cache: PageCache::default(),
             volume_outstanding,

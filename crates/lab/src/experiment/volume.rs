@@ -4,7 +4,9 @@ use super::{PageCache, ReadAhead};
 use crate::capabilities::RealMember;
 use crate::catalogue::{Drive, RaidController};
 use crate::error::{Error, Result};
-use crate::keys::{FromValue, RATE, SIZE_OR_ZERO, Takes, Value, choice, condition, keys, words};
+use crate::keys::{
+    FromValue, RATE, SIZE, SIZE_OR_ZERO, Takes, Value, choice, condition, keys, words,
+};
 use block::{LEVELS, Layout, LayoutError, Level};
 use std::sync::Arc;
 use store::factor::{DEFAULT_INTERLEAVE, DEFAULT_LEVEL};
@@ -54,6 +56,9 @@ keys! {
         /// Write-intent bitmap of md's levels with redundancy (`mdadm --bitmap`): after a crash only parts written to
         /// lately are made to agree again; each of them is marked first
         bitmap: String = choice("bitmap", Takes::Word(&["none", "internal"])).default("none"),
+        /// What a bit stands for of the bitmap that LVM always keeps for its levels with redundancy (`lvcreate --regionsize`);
+        /// without it 2 MiB
+        region_sectors: Option<u64> = choice("region_size", SIZE).in_sectors(),
         /// Partial parity log of md's RAID 5 (`mdadm --consistency-policy=ppl`), instead of a bitmap: after a crash no
         /// parity is left wrong; a real Linux only
         ppl: bool = choice("ppl", Takes::Switch).default("false"),
@@ -178,43 +183,6 @@ impl VolumeKeys {
         )))
     }
 
-    /// Whether there is a write-intent bitmap.
-    ///
-    /// # Errors
-    ///
-    /// Where the level has none; the message names the key.
-    pub(super) fn has_bitmap(&self, origin: &str) -> Result<bool> {
-        let is_kept = self.bitmap == "internal";
-        if is_kept && !self.level.has_bitmap() {
-            return Err(Error::input(format!(
-                "{origin}: `volume.bitmap`: `volume.level` = {} has no write-intent bitmap of mdadm's; leave it \
-                 out, or take md-mirror, md-raid5, md-raid6 or md-raid10",
-                self.level
-            )));
-        }
-        Ok(is_kept)
-    }
-
-    /// Whether there is a partial parity log.
-    ///
-    /// # Errors
-    ///
-    /// Where the level has none, or a bitmap is asked for, too; the message names the key.
-    pub(super) fn has_ppl(&self, origin: &str) -> Result<bool> {
-        if self.ppl && !self.level.has_ppl() {
-            return Err(Error::input(format!(
-                "{origin}: `volume.ppl`: `volume.level` = {} keeps no partial parity log; leave it out, or take md-raid5",
-                self.level
-            )));
-        }
-        if self.ppl && self.bitmap == "internal" {
-            return Err(Error::input(format!(
-                "{origin}: `volume.ppl` and `volume.bitmap`: md keeps one of them; leave one out"
-            )));
-        }
-        Ok(self.ppl)
-    }
-
     /// Requests and commands in flight: with the volume's driver, and per member.
     pub(super) fn in_flight(&self) -> [Option<u32>; 2] {
         let is_raidframe = self.level.name.starts_with("raidframe-");
@@ -266,6 +234,8 @@ pub struct Volume {
     pub read_ahead: ReadAhead,
     /// Whether md keeps a write-intent bitmap.
     pub has_bitmap: bool,
+    /// What a bit of LVM's bitmap is to stand for, where it is not the default ([`Level::has_bitmap_of_lvm`]).
+    pub region_sectors: Option<u64>,
     /// Whether md keeps a partial parity log.
     pub has_ppl: bool,
     /// What goes through the page cache.
@@ -399,6 +369,7 @@ impl Volume {
             failed: Vec::new(),
             rebuild_bytes_per_s: None,
             has_bitmap: false,
+            region_sectors: None,
             has_ppl: false,
             page_cache: PageCache::default(),
             volume_outstanding: None,

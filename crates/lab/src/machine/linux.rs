@@ -1,7 +1,7 @@
 //! What Linux puts between a volume and its members: a queue for each, and md's stripe cache.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Scheduling, Setup, Volume};
+use crate::experiment::{Member, REGION_SECTORS, Scheduling, Setup, Volume};
 use block::Place;
 use block::bios::{Cut, Rests};
 use block::layout::Spread;
@@ -123,7 +123,12 @@ pub(super) fn copy_choice(volume: &Volume) -> CopyChoice {
 fn bitmap(volume: &Volume) -> Result<Option<BitmapSpec>> {
     let flushes = volume.members.iter().any(Member::has_write_cache);
     if volume.level.has_bitmap_of_lvm() {
-        let bits = BitSizes::Lvm(volume.layout()?.sectors());
+        // A region is no less than a chunk: lvcreate makes it as large.
+        let least = if volume.level.interleaved() { volume.interleave_sectors } else { 0 };
+        let bits = BitSizes::Lvm {
+            region_sectors: volume.region_sectors.unwrap_or(REGION_SECTORS).max(least),
+            array_sectors: volume.layout()?.sectors(),
+        };
         return Ok(Some(BitmapSpec { flushes, bits }));
     }
     Ok(volume.has_bitmap.then_some(BitmapSpec { flushes, bits: BitSizes::Mdadm }))

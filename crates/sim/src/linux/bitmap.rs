@@ -17,9 +17,7 @@ const BIT_SECTORS_MIN: u64 = 64 << 11;
 const HEADER_BYTES: u64 = 256;
 /// The most bits that mdadm has room for: 128 KiB with the header.
 const BITS_MAX: u64 = ((128 << 10) - HEADER_BYTES) * 8;
-/// The least that a bit of LVM's stands for (`DEFAULT_RAID_REGION_SIZE`), and the most that an array may have (dm-raid's
-/// `validate_region_size`).
-const REGION_SECTORS_MIN: u64 = 2 << 11;
+/// The most bits of LVM's that an array may have (dm-raid's `validate_region_size`).
 const REGIONS_MAX: u64 = 1 << 21;
 
 /// How often bits are looked at (`DAEMON_SLEEP` in mdadm).
@@ -67,12 +65,14 @@ impl Bitmap {
     ///
     /// ```text
     /// mdadm   64 MiB a bit; 72 TB on each member take 128 MiB
-    /// LVM     2 MiB a bit; a volume of 36 TB takes 32 MiB
+    /// LVM     what is asked for, such as 2 MiB a bit; a volume of 36 TB takes 32 MiB
     /// ```
     pub fn of(sectors: u64, bits: BitSizes) -> Self {
         let (mut bit_sectors, least) = match bits {
             BitSizes::Mdadm => (BIT_SECTORS_MIN, sectors.div_ceil(BITS_MAX)),
-            BitSizes::Lvm(array_sectors) => (REGION_SECTORS_MIN, array_sectors / REGIONS_MAX),
+            BitSizes::Lvm { region_sectors, array_sectors } => {
+                (region_sectors, array_sectors / REGIONS_MAX)
+            }
         };
         while bit_sectors < least {
             bit_sectors *= 2;
@@ -191,13 +191,20 @@ mod tests {
     /// 4096 bits, and with the header two sectors, as a trace of Linux 6.1.192 has them.
     #[test]
     fn lvm_takes_2_mib_a_bit_up_to_4_tib() {
-        let of = |member: u64, array| Bitmap::of(member, BitSizes::Lvm(array));
+        let asked = |region_mib: u64, member: u64, array_sectors| {
+            let region_sectors = region_mib << 11;
+            Bitmap::of(member, BitSizes::Lvm { region_sectors, array_sectors })
+        };
+        let of = |member, array| asked(2, member, array);
         let mib = |array| of(1, array).bit_sectors >> 11;
         assert_eq!(
             [1 << 25, 1 << 33, (1 << 33) + 1, (1 << 33) + (1 << 21), 70_312_500_000].map(mib),
             [2, 2, 2, 4, 32]
         );
         assert_eq!(of(8 << 21, 16 << 21).page(0), Page { sector: 0, sectors: 2 });
+        // More is taken as it is asked for, as long as it is enough.
+        let larger = |region_mib, array| asked(region_mib, 1, array).bit_sectors >> 11;
+        assert_eq!([larger(64, 1 << 33), larger(16, 70_312_500_000)], [64, 32]);
     }
 
     /// By hand: a page has 30,720 bits behind the header, and 32,768 where there is none.

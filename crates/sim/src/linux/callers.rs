@@ -11,6 +11,8 @@ pub(super) struct Caller {
     tag: Tag,
     pub(super) request: Request,
     arrived: Nanos,
+    /// How long the bitmap had been waited for when it arrived.
+    bitmap_ns_before: Nanos,
     /// Parts not done, and one for as long as it is being taken apart.
     parts: u32,
     /// Parts done and not durable.
@@ -27,6 +29,21 @@ pub(super) struct Caller {
 pub(super) struct Callers {
     pub(super) all: Slab<Caller>,
     pub(super) outbox: Outbox,
+    bitmap: Waits,
+}
+
+/// How long something has been waited for since the start.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    total_ns: Nanos,
+    /// Since when it is.
+    since: Option<Nanos>,
+}
+
+impl Waits {
+    fn up_to(self, now: Nanos) -> Nanos {
+        self.total_ns + self.since.map_or(0, |since| now.saturating_sub(since))
+    }
 }
 
 impl Callers {
@@ -36,6 +53,7 @@ impl Callers {
             tag,
             request,
             arrived: now,
+            bitmap_ns_before: self.bitmap.up_to(now),
             parts: 1,
             undurable: 0,
             lost: false,
@@ -43,6 +61,16 @@ impl Callers {
             spent: Spent::NONE,
             is_done: false,
         })
+    }
+
+    /// From now on all wait for the bitmap.
+    pub(super) fn wait_for_bitmap(&mut self, now: Nanos) {
+        self.bitmap.since = Some(now);
+    }
+
+    /// Nobody waits for the bitmap any more.
+    pub(super) fn have_bitmap(&mut self, now: Nanos) {
+        self.bitmap = Waits { total_ns: self.bitmap.up_to(now), since: None };
     }
 
     /// What `caller` asks.
@@ -93,7 +121,11 @@ impl Callers {
             // What it waited for had begun before it came.
             spent = Spent::NONE;
         }
-        spent.add(Part::QUEUE, latency - spent.total());
+        // What no member spent on it is a wait, for the bitmap as long as that was being written.
+        let waited = latency - spent.total();
+        let for_bitmap = waited.min(self.bitmap.up_to(at) - request.bitmap_ns_before);
+        spent.add(Part::BITMAP, for_bitmap);
+        spent.add(Part::QUEUE, waited - for_bitmap);
         let result = request.fault.map_or(Ok(()), Err);
         self.outbox.push(Event::Done { tag: request.tag, at, result, spent });
         self.let_go_of(at, caller);

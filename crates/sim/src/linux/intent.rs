@@ -171,7 +171,7 @@ impl Policy for Intend {
         if self.sets_bits(request) {
             self.bitmap.end(now, self.part(request));
         }
-        spent.add(Part::QUEUE, *io.note(slot));
+        spent.add(Part::BITMAP, *io.note(slot));
         io.finish(now, slot, spent);
     }
 

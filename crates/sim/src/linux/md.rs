@@ -79,9 +79,13 @@ pub struct BitmapSpec {
 pub enum BitSizes {
     /// mdadm's: 64 MiB, or as much more as 128 KiB of bits need.
     Mdadm,
-    /// LVM's, of an array of so many sectors: 2 MiB (`raid_region_size` of lvm.conf), or more where there would be more
-    /// than 2^21 of them (`raid_ensure_min_region_size`).
-    Lvm(u64),
+    /// LVM's (`lvcreate --regionsize`), or more where there would be more than 2^21 of them (`raid_ensure_min_region_size`).
+    Lvm {
+        /// What is asked for, a power of two of sectors.
+        region_sectors: u64,
+        /// The array's size.
+        array_sectors: u64,
+    },
 }
 
 /// Why an array cannot be run so.

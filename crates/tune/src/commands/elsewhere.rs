@@ -36,7 +36,7 @@ fn stripe(plan: &Plan<'_>) -> Vec<Line> {
 
 fn mirror(plan: &Plan<'_>) -> Vec<Line> {
     vec![
-        lvm(&format!("--type raid1 -m {}", plan.members - 1)),
+        lvm_raid(plan, &format!("--type raid1 -m {}", plan.members - 1)),
         zfs("mirror $disks"),
         btrfs("-d raid1 -m raid1"),
         ("FreeBSD", "gmirror label -v data $disks".into()),
@@ -52,7 +52,7 @@ fn mirror(plan: &Plan<'_>) -> Vec<Line> {
 fn one_parity(plan: &Plan<'_>) -> Vec<Line> {
     let (members, kib) = (plan.members, plan.chunk_kib());
     vec![
-        lvm(&format!("--type raid5 -i {} -I {kib}k", plan.data_members())),
+        lvm_raid(plan, &format!("--type raid5 -i {} -I {kib}k", plan.data_members())),
         zfs("raidz1 $disks"),
         if (members - 1).is_power_of_two() && members > 2 {
             ("FreeBSD", "graid3 label -v data $disks".into())
@@ -66,7 +66,7 @@ fn one_parity(plan: &Plan<'_>) -> Vec<Line> {
 fn two_parities(plan: &Plan<'_>) -> Vec<Line> {
     let kib = plan.chunk_kib();
     vec![
-        lvm(&format!("--type raid6 -i {} -I {kib}k", plan.data_members())),
+        lvm_raid(plan, &format!("--type raid6 -i {} -I {kib}k", plan.data_members())),
         zfs("raidz2 $disks"),
         without("FreeBSD", "GEOM has no double parity; use ZFS, which FreeBSD has too"),
         without("NetBSD", "RAIDframe has no double parity"),
@@ -94,7 +94,7 @@ fn pairs(plan: &Plan<'_>) -> Vec<Line> {
     }
     let vdevs = if members > 2 { "mirror A B mirror C D …" } else { "mirror $disks" };
     vec![
-        lvm(&format!("--type raid10 -m 1 -i {} -I {kib}k", plan.data_members())),
+        lvm_raid(plan, &format!("--type raid10 -m 1 -i {} -I {kib}k", plan.data_members())),
         zfs(vdevs),
         btrfs("-d raid10 -m raid10"),
         (
@@ -111,6 +111,16 @@ fn pairs(plan: &Plan<'_>) -> Vec<Line> {
 
 fn lvm(options: &str) -> Line {
     ("LVM", format!("vgcreate vg0 $disks; lvcreate {options} -l 100%FREE -n data vg0"))
+}
+
+/// A type with redundancy, which has a bitmap.
+fn lvm_raid(plan: &Plan<'_>, options: &str) -> Line {
+    let region = match plan.region_kib {
+        Some(kib) if kib.is_multiple_of(1024) => format!(" --regionsize {}m", kib / 1024),
+        Some(kib) => format!(" --regionsize {kib}k"),
+        None => String::new(),
+    };
+    lvm(&format!("{options}{region}"))
 }
 
 /// The record size is ZFS's own; a database wants that of its pages, large files 1M.
@@ -140,7 +150,7 @@ fn raidframe(plan: &Plan<'_>, level: u8) -> Line {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Remembered;
+    use super::super::{REGION_KIB, Remembered};
     use super::*;
     use lab::formats::{ccd, raidctl};
     use std::process::Command as Process;
@@ -154,6 +164,7 @@ mod tests {
             spares: 0,
             caches_off: false,
             remembered: Remembered::Nothing,
+            region_kib: Some(REGION_KIB),
             scheduler: None,
             read_ahead_kib: None,
             volumes: None,

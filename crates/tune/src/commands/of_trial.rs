@@ -1,6 +1,6 @@
 //! The commands that build what a trial of an experiment ran on, on the system that it names.
 
-use super::{ChosenFileSystem, Command, Plan, Remembered, build, elsewhere, volumes};
+use super::{ChosenFileSystem, Command, Plan, REGION_KIB, Remembered, build, elsewhere, volumes};
 use crate::beside::Beside;
 use crate::files::FILE_SYSTEMS;
 use block::SECTOR_BYTES;
@@ -8,7 +8,7 @@ use lab::experiment::{Experiment, Member, Scheduling, Trial};
 use lab::keys::Value;
 
 /// Levels with names of other systems, and md's that lays out the same.
-const LIKE_MD: [(&str, &str); 9] = [
+const LIKE_MD: [(&str, &str); 13] = [
     ("stripe", "md-stripe"),
     ("ccd-stripe", "md-stripe"),
     ("ccd-uniform", "md-stripe"),
@@ -18,6 +18,10 @@ const LIKE_MD: [(&str, &str); 9] = [
     ("raid5", "md-raid5"),
     ("raidframe-raid5", "md-raid5"),
     ("raid10", "md-raid10"),
+    ("lvm-stripe", "md-stripe"),
+    ("lvm-mirror", "md-mirror"),
+    ("lvm-raid5", "md-raid5"),
+    ("lvm-raid10", "md-raid10"),
 ];
 
 /// The levels that commands are known for.
@@ -35,7 +39,9 @@ pub(crate) fn of_trial(
     beside: &Beside,
 ) -> Vec<Command> {
     let system = SYSTEMS.iter().find(|(part, _)| trial.setup.host.name.contains(part));
-    let mut commands = volume(experiment, trial, system.map(|(_, system)| *system), spares, beside);
+    let of_lvm = trial.setup.volume.level.name.starts_with("lvm-").then_some("LVM");
+    let system = system.map(|(_, system)| *system).or(of_lvm);
+    let mut commands = volume(experiment, trial, system, spares, beside);
     commands.extend(ffs(experiment, trial));
     commands
 }
@@ -94,6 +100,10 @@ fn volume(
             (true, _) => Remembered::Parts,
             (_, true) => Remembered::Parity,
             _ => Remembered::Nothing,
+        },
+        region_kib: match volume.level.has_bitmap_of_lvm() {
+            true => volume.region_sectors.map(|sectors| sectors / 2),
+            false => Some(REGION_KIB),
         },
         scheduler: (volume.scheduler != Scheduling::Auto).then(|| volume.scheduler.word()),
         read_ahead_kib: volume.read_ahead.0.map(|sectors| sectors / 2),
@@ -184,6 +194,11 @@ mod tests {
                 .iter()
                 .any(|line| line.contains("--level=5 --raid-devices=4 --chunk=64"))
         );
+        let of_lvm = |regions: &str| volume("lvm-raid5", regions).join("\n");
+        let made = "vgcreate vg0 $disks; lvcreate --type raid5 -i 3 -I 64k";
+        assert_eq!(of_lvm(""), format!("{made} -l 100%FREE -n data vg0"));
+        let large = of_lvm("region_size = '16MiB'\n");
+        assert_eq!(large, format!("{made} --regionsize 16m -l 100%FREE -n data vg0"));
         assert!(volume("raid5", "").iter().any(|line| line.contains("raidctl -C")));
         assert!(volume("raid5", "controller = 'crd-5500'\n").is_empty());
     }

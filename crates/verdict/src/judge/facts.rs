@@ -372,10 +372,19 @@ fn torn_by_crash(level: &str) -> Option<String> {
     has_parity.then(|| hole.into())
 }
 
-/// Where somebody asks about the bitmap, what an array without one does after a crash.
+/// Where somebody asks about the bitmap, or about levels of LVM's that always have one, what an array without one does
+/// after a crash.
 fn compared_after_crash(stated: &Stated) -> Option<String> {
     let is = |key: &str, value: &str| stated.value(key).as_deref() == Some(value);
-    let has_none = is("volume.bitmap", "none") && !is("volume.ppl", "true");
+    let is_of_lvm = |level: &toml::Value| {
+        let level = level.as_str().and_then(|level| level.parse::<Level>().ok());
+        level.is_some_and(|level| level.has_bitmap_of_lvm())
+    };
+    let levels = stated.settings.get("volume.level").and_then(toml::Value::as_array);
+    let is_beside_lvm = levels.is_some_and(|levels| levels.iter().any(is_of_lvm));
+    let is_asked =
+        is("volume.bitmap", "none") || (is_beside_lvm && !is("volume.bitmap", "internal"));
+    let has_none = is_asked && !is("volume.ppl", "true");
     let is_redundant =
         || stated.value("volume.level")?.parse::<Level>().ok().map(|l| l.has_bitmap());
     (has_none && is_redundant() == Some(true))
@@ -493,6 +502,20 @@ mod tests {
         let with_1_mib = Some(2 * (1_000_000 / 2048 * 2048) * 512);
         assert_eq!(usable("\"volume.interleave\" = \"1MiB\""), with_1_mib);
         assert_eq!(usable("\"volume.interleave\" = 2048"), with_1_mib);
+    }
+
+    #[test]
+    fn beside_lvms_bitmap_it_is_said_that_there_is_none() {
+        let of = |levels: &str| {
+            let text = format!("\"volume.drives\" = \"3xwd740gd\"\n\"volume.level\" = [{levels}]");
+            let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
+            manifest.experiment = text;
+            let at = Map::from_iter([("volume.level".to_string(), Json::from("md-raid5"))]);
+            let layout = Layout { at, ..layout(&["read"]) };
+            Facts::new(&manifest, &manifest.settings(), &layout).compared_after_crash
+        };
+        assert!(of("'md-raid5', 'lvm-raid5'").is_some_and(|said| said.contains("no bitmap")));
+        assert_eq!(of("'md-raid5', 'md-raid10'"), None);
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn of_ideal(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Optio
 }
 
 /// What was measured of layouts that are ranked.
-fn ranked_alone<'a>(
+pub(super) fn ranked_alone<'a>(
     ranked: &'a [Ranked],
     manifest: &'a Manifest,
     records: &'a [Record],

@@ -78,6 +78,10 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
             build.make.push(Step::new(["sh", "-c", &write]));
         }
     }
+    if let Some(sectors) = volume.region_sectors {
+        let create = build.make.pop().expect("lvcreate comes last");
+        build.make.push(create.and(&format!("--regionsize={}k", sectors / 2)));
+    }
     if volume.has_ppl {
         // It is made with the array.
         build.make[0] = build.make[0].clone().and("--consistency-policy=ppl");
@@ -433,17 +437,38 @@ mod tests {
         );
     }
 
+    /// The volume of an experiment, over four devices.
+    fn of_experiment(keys: &str) -> Result<(Volume, Build)> {
+        let text = format!("[volume]\ndrives = '4xwd740gd'\n{keys}\n[workload.r]\ncount = 9\n");
+        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap())?;
+        let volume = plan.trials[0].setup.volume.clone();
+        let member = |n: u32| Device { path: format!("/dev/loop{n}"), sectors: 2_097_152 };
+        let members: Vec<Device> = (0..4).map(member).collect();
+        let built = build_volume(&volume, &members, "ileave")?;
+        Ok((volume, built))
+    }
+
+    #[test]
+    fn lvm_is_told_what_a_bit_of_its_bitmap_stands_for() {
+        let (_, built) = of_experiment("level = 'lvm-raid5'\nregion_size = '64MiB'").unwrap();
+        let made: Vec<String> = built.make.iter().map(ToString::to_string).collect();
+        assert!(
+            made[1].contains("lvcreate") && made[1].ends_with(" --regionsize=65536k"),
+            "{made:?}"
+        );
+        let error = |keys: &str| of_experiment(keys).unwrap_err().to_string();
+        assert!(error("level = 'lvm-mirror'\nregion_size = '3MiB'").contains("powers of two"));
+        assert!(error("level = 'md-raid5'\nregion_size = '2MiB'").contains("take lvm-mirror"));
+        assert!(error("level = 'lvm-raid5'\nbitmap = 'internal'").contains("LVM keeps its own"));
+    }
+
     /// A partial parity log is made with the array, and makes `--force` needless where a member is lost in a crash.
     #[test]
     fn an_array_is_put_together_without_a_member() {
         let said = |keys: &str| {
-            let text = format!("[volume]\ndrives = '4xwd740gd'\n{keys}\n[workload.r]\ncount = 9\n");
-            let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap());
-            let volume = plan.map(|plan| plan.trials[0].setup.volume.clone())?;
-            let member = |n: u32| Device { path: format!("/dev/loop{n}"), sectors: 2_097_152 };
-            let members: Vec<Device> = (0..4).map(member).collect();
-            let built = build_volume(&volume, &members, "ileave")?;
-            let without = built.assemble_without(&members[1], &volume)?;
+            let (volume, built) = of_experiment(keys)?;
+            let second = Device { path: "/dev/loop1".into(), sectors: 2_097_152 };
+            let without = built.assemble_without(&second, &volume)?;
             Ok::<_, Error>(format!("{}\n{without}", built.make[0]))
         };
         let three = "/dev/loop0 /dev/loop2 /dev/loop3";

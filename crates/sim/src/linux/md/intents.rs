@@ -87,6 +87,7 @@ impl<D: Device> Md<D> {
     fn write_bitmap(&mut self, now: Nanos) {
         self.unplug(now);
         self.thread = Thread::WaitsForBitmap;
+        self.callers.wait_for_bitmap(now);
         let members = 0..self.layout.members() as u32;
         let up: Vec<u32> = members.filter(|&member| self.health.is_up(member)).collect();
         let intents = self.intents.as_mut().expect("it is kept");
@@ -118,6 +119,7 @@ impl<D: Device> Md<D> {
         intents.in_flight -= 1;
         if intents.in_flight == 0 && self.thread == Thread::WaitsForBitmap {
             intents.is_written = true;
+            self.callers.have_bitmap(now);
             self.thread = Thread::Runs;
         }
     }

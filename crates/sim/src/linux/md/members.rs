@@ -227,6 +227,7 @@ impl<D: Device> Md<D> {
         self.delayed = self.delayed.take().map(|_| Delayed::default());
         if let Some(intents) = &mut self.intents {
             intents.abort();
+            self.callers.have_bitmap(now);
         }
         for line in [&mut self.arrived, &mut self.released, &mut self.handle] {
             line.clear();

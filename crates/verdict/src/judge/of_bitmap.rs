@@ -1,0 +1,101 @@
+//! What of the time goes into a write-intent bitmap, and what would make that less.
+
+use super::Ranked;
+use super::answer::{Point, point};
+use super::of_host::{level_of, ranked_alone};
+use crate::tables::{listed, percent};
+use block::layout::Level;
+use std::collections::BTreeSet;
+use store::Manifest;
+use store::record::Record;
+
+/// From such a share of a request's time on the bitmap decides much.
+const MUCH: f64 = 0.1;
+
+/// For which levels requests wait for the bitmap: LVM's, which always keep one, and mdadm's that were given one.
+pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Vec<Point> {
+    let of_lvm = waits(ranked, manifest, records, Level::has_bitmap_of_lvm);
+    let of_mdadm = waits(ranked, manifest, records, Level::has_bitmap);
+    let is_asked = manifest.settings().keys().any(|key| key.ends_with("volume.region_size"));
+    let regions = if is_asked {
+        "larger regions"
+    } else {
+        "larger regions than its 2 MiB (more from 4 TiB on; `lvcreate --regionsize`, `volume.region_size`)"
+    };
+    let lvm = of_lvm.map(|waits| {
+        format!(
+            "{waits} for the bitmap that LVM always keeps; with {regions} it is written less often, and a crash costs a \
+             longer resync"
+        )
+    });
+    let mdadm = of_mdadm.map(|waits| {
+        format!(
+            "{waits} for the write-intent bitmap; without one (`volume.bitmap = \"none\"`) a crash costs a full resync"
+        )
+    });
+    lvm.into_iter().chain(mdadm).map(|text| point("bitmap", text)).collect()
+}
+
+/// That requests of these levels wait, and for how much of their time at most; nothing where it is little.
+fn waits(
+    ranked: &[Ranked],
+    manifest: &Manifest,
+    records: &[Record],
+    is_about: impl Fn(&Level) -> bool,
+) -> Option<String> {
+    let (mut levels, mut most) = (BTreeSet::new(), 0_f64);
+    for record in ranked_alone(ranked, manifest, records) {
+        let Some(level) = level_of(ranked, manifest, record).filter(&is_about) else { continue };
+        let sample = |name| record.sample(name).unwrap_or(0.0);
+        let share = sample("bitmap_ms") / sample("latency_mean_ms");
+        if share >= MUCH {
+            levels.insert(level.to_string());
+            most = most.max(share);
+        }
+    }
+    let levels: Vec<String> = levels.into_iter().collect();
+    (!levels.is_empty()).then(|| {
+        format!("requests of {} wait up to {} of their time", listed(&levels), percent(most))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::tests::modelled;
+    use crate::{Verdict, Wishes};
+
+    fn said(volume: &str, op: &str) -> Vec<String> {
+        let (manifest, records) = modelled(&format!(
+            "[volume]\ninterleave = '64KiB'\n{volume}\n\
+             [workload.w]\nkind = 'random'\nop = '{op}'\nblock = '8KiB'\njobs = 4\ncount = 200\n"
+        ));
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let own = verdict.points.into_iter().filter(|point| point.about == "bitmap");
+        own.map(|point| point.text).collect()
+    }
+
+    #[test]
+    fn what_waits_for_lvms_bitmap_is_told_what_makes_it_cheaper() {
+        const DRIVES: &str = "drives = '3xst18000nm000j:8GiB'\n";
+        let said = |volume: &str, op| said(&format!("{DRIVES}{volume}"), op);
+        let levels = "level = ['md-raid5', 'lvm-raid5']";
+        let by_default = said(levels, "write");
+        assert_eq!(by_default.len(), 1, "{by_default:?}");
+        assert!(by_default[0].starts_with("requests of lvm-raid5 wait up to "), "{by_default:?}");
+        assert!(by_default[0].contains("`lvcreate --regionsize`"), "{by_default:?}");
+        let asked = said("level = 'lvm-raid5'\nregion_size = ['2MiB', '4MiB']", "write");
+        assert!(asked[0].contains("with larger regions it is"), "{asked:?}");
+        assert_eq!(said(levels, "read"), [""; 0]);
+        assert_eq!(said("level = 'lvm-raid5'\nregion_size = '1GiB'", "write"), [""; 0]);
+    }
+
+    #[test]
+    fn what_waits_for_mdadms_is_told_what_it_is_for() {
+        let both = said(
+            "drives = '4xst18000nm000j'\nlevel = 'md-raid10'\nbitmap = ['none', 'internal']",
+            "write",
+        );
+        assert_eq!(both.len(), 1, "{both:?}");
+        assert!(both[0].contains("requests of md-raid10 wait") && both[0].contains("full resync"));
+    }
+}
