@@ -162,6 +162,7 @@ fn models_agree_with_the_kernel() {
             workload.queued = { kind = "random", block = "8KiB", reads_percent = 50, depth = 512, count = 4000, volume.drives = "4xst18000nm000j", drive.write_cache = false, volume.level = "md-raid5", volume.scheduler = ["mq-deadline", "none"] }
             workload.lvm = { kind = "sequential", op = "write", block = "256KiB", depth = 64, count = 600, volume.drives = "3xp4800x-375gb:8GiB", volume.level = "lvm-raid5", volume.interleave = "1MiB" }
             workload.bits = { kind = "random", op = "write", block = "8KiB", jobs = 4, count = 200, volume.drives = "3xst18000nm000j:8GiB", volume.level = "lvm-raid5", volume.region_size = ["2MiB", "64MiB"] }
+            workload.asleep = { kind = "random", block = "1MiB", depth = 64, count = 300, volume.drives = "4xmd-hdd:4GiB", volume.level = "lvm-raid5" }
             workload.cut = { kind = "sequential", block = "2MiB", depth = 4, count = 400, volume.drives = "3xst18000nm000j:32GiB", volume.level = "lvm-raid5", volume.interleave = "128KiB" }
             workload.committers = { kind = "random", op = "write", block = "8KiB", jobs = 16, flush_every = 1, count = 150, volume.drives = "4x980-pro-1tb:8GiB", volume.level = "md-raid6" }
             workload.large = { kind = "random", block = "1MiB", depth = 4, reads_percent = 50, count = 200, volume.drives = "3xst18000nm000j:8GiB", volume.level = "md-stripe", volume.interleave = "128KiB" }
@@ -183,6 +184,7 @@ fn models_agree_with_the_kernel() {
         ("mail", 6, 0.10),
         ("commits", 3, 0.05),
         ("lvm", 1, 0.05),
+        ("asleep", 1, 0.05),
         ("cut", 1, 0.05),
         ("bits", 2, 0.05),
         ("committers", 1, 0.10),

@@ -105,7 +105,11 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
         return Plugs::default().that_sleep();
     }
     let plugs = Plugs::of_programs();
-    if level.is_run_by_md() && has_copies { plugs.that_sleep() } else { plugs }
+    match (level.is_run_by_md(), has_copies) {
+        (true, true) => plugs.that_sleep(),
+        (true, false) if level.is_run_by_dm() => plugs.all_by_workers(),
+        _ => plugs,
+    }
 }
 
 /// How Linux chooses the copy that serves a read.

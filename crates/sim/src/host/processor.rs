@@ -70,6 +70,7 @@ pub struct Plugs {
     is_rest: Rc<Cell<bool>>,
     reads_apart: bool,
     by_io_uring: bool,
+    all_by_workers: bool,
     senders: Option<Senders>,
 }
 
@@ -82,6 +83,13 @@ impl Plugs {
     /// (`Plugs::default`).
     pub fn of_programs() -> Self {
         Plugs { reads_apart: true, by_io_uring: true, ..Plugs::default() }
+    }
+
+    /// The same over a device that cannot be tried without sleeping, as device-mapper's RAID: `io_uring` leaves every request to
+    /// a worker (`io_file_supports_nowait`).
+    #[must_use]
+    pub fn all_by_workers(self) -> Self {
+        Plugs { all_by_workers: true, ..self }
     }
 
     /// The same, where who sends sleeps for a place in a drive's queue, and until then sends nothing.
@@ -139,7 +147,7 @@ impl Plugs {
     /// Whether who sends `request` sleeps where a drive's queue is full. `io_uring`, by which programs send, tries one bio without
     /// that first; larger requests it leaves to a worker at once (`__blkdev_direct_IO`).
     pub fn may_sleep(&self, request: &Request) -> bool {
-        !self.by_io_uring || request.sectors > ONE_BIO_SECTORS
+        !self.by_io_uring || self.all_by_workers || request.sectors > ONE_BIO_SECTORS
     }
 
     /// Whether what programs do not send themselves is left to workers, of which there are few.
