@@ -6,6 +6,7 @@
 //! listing    all keys as data to print
 //! checks     whether each key that is set applies to the kinds that are chosen
 //! about, volume      the experiment's own keys, and those of a volume · page_cache  what of it goes through that
+//! chunk      which interleaves a system takes
 //! remembered what of writes md and LVM remember
 //! schema     all keys as a JSON schema
 //! fault      what goes wrong with a member while a trial is measured
@@ -14,6 +15,7 @@
 
 mod about;
 mod checks;
+mod chunk;
 mod fault;
 mod file;
 mod idle;
@@ -31,6 +33,7 @@ mod trial;
 mod volume;
 
 pub use about::{AboutKeys, AskKeys, RunKeys};
+pub use chunk::check_interleave;
 pub use fault::{FaultKeys, FaultKind, FaultSetup};
 pub use file::{Experiment, Setting};
 pub use listing::{Row, Topic, rows, topic, topics};

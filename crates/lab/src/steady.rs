@@ -6,7 +6,7 @@
 
 mod load;
 
-use crate::experiment::Trial;
+use crate::experiment::{Member, Trial};
 use crate::record::{Measured, streams};
 use crate::workload::{Requests, Work};
 use sim::{Batches, Outcome, Recorded};
@@ -78,6 +78,9 @@ pub(crate) fn enough(trial: &Trial, caches: Caches, batches: &Batches) -> bool {
     if ends(trial) {
         return false;
     }
+    if !outlasts_saved(trial, batches) {
+        return false;
+    }
     if load::is_open(trial) {
         return load::enough(trial, batches) && cached(trial, caches, batches) <= trial.precision;
     }
@@ -100,6 +103,21 @@ fn has_turned_over(series: &Series, warm_up: usize) -> bool {
     let moved: u64 = series.bytes[warm_up..].iter().sum();
     let held = series.held_bytes.last().copied().unwrap_or(0);
     moved >= TURNOVERS * held
+}
+
+/// So many times as long as a cloud volume's limit is saved up, over the precision, a trial goes on: what passes at once in
+/// the beginning is a quarter of the precision then.
+const SAVED_TIMES: f64 = 4.0;
+
+/// Whether what limits of cloud volumes have saved up when the trial begins is little of what passes in it. Two volumes of
+/// 16,000 IOPS, 10 ms of which are saved up, did 38,000 a second for the 33 ms of a trial.
+fn outlasts_saved(trial: &Trial, batches: &Batches) -> bool {
+    let setup = &trial.setup;
+    let volumes = [Some(&setup.volume), setup.log.as_ref()].into_iter().flatten();
+    let drives = volumes.flat_map(|volume| &volume.members).filter_map(Member::drive);
+    let saved_ns = drives.filter_map(|drive| Some(drive.cloud().ok()?.saved_ns())).max();
+    let took_ns = batches.width_ns() * batches.closed().len() as u64;
+    took_ns as f64 >= SAVED_TIMES * saved_ns.unwrap_or(0) as f64 / trial.precision
 }
 
 /// Requests that are in flight at a time, those of the page cache's write-back among them. They are on loan like what

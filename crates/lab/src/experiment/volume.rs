@@ -1,6 +1,6 @@
 //! A volume: a layout over members, modelled or real; and the keys that describe it.
 
-use super::{PageCache, ReadAhead};
+use super::{PageCache, ReadAhead, check_interleave};
 use crate::capabilities::RealMember;
 use crate::catalogue::{Drive, RaidController};
 use crate::error::{Error, Result};
@@ -397,12 +397,7 @@ impl Volume {
         let members = self.member_sectors()?;
         let (level, interleave) = (self.level, self.interleave_sectors);
         let named = self.members_named();
-        if level.has_stripe_cache() && !interleave.is_multiple_of(8) {
-            return Err(Error::input(format!(
-                "`volume.interleave` of {interleave} sectors is no chunk for `volume.level` = {level}: md takes \
-                 multiples of 4 KiB, such as 64KiB"
-            )));
-        }
+        check_interleave(level, interleave)?;
         level.lay_out(interleave, &members).map_err(|error| match error {
             LayoutError::NoInterleave => Error::input(format!(
                 "`volume.interleave` of {interleave} is below one sector; a stripe needs at least 1 (for \

@@ -157,3 +157,16 @@ fn what_draws_on_burst_credit_is_not_steady() {
     let (is_steady, per_s) = steady("gp2[size=100GiB]", "full");
     assert!(is_steady < 0.5 && (per_s / 3000.0 - 1.0).abs() < 0.05, "{is_steady} {per_s}");
 }
+
+/// What a limit has saved up passes at once: two volumes of 16,000 IOPS did 37,000 a second in a trial of 33 ms.
+#[test]
+fn a_trial_outlasts_what_a_limit_has_saved_up() {
+    let text = "[volume]\ndrives = '2xgp3[size=1000GiB,iops=16000,mb_per_s=1000]'\nlevel = 'md-stripe'\ninterleave = '512KiB'\n\
+                [run]\nprecision = '5%'\n\
+                [workload.pages]\nkind = 'random'\ngroup = 'db'\nblock = '8KiB'\ndepth = 16\nprograms = 16\nreads_percent = 70\n\
+                [workload.wal]\nkind = 'sequential'\ngroup = 'db'\nop = 'write'\nblock = '8KiB'\nflush_every = 1\n";
+    let experiment = Experiment::parse("x.toml", text).unwrap();
+    let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+    let per_s = ran.records()[0].sample("requests_per_s").unwrap();
+    assert!(per_s < 1.025 * 32_000.0, "{per_s}");
+}

@@ -136,6 +136,11 @@ impl Cloud {
         Ok(cloud)
     }
 
+    /// How long a limit that is not used is saved up, in ns.
+    pub fn saved_ns(&self) -> u64 {
+        (self.figures.kept_ms * 1e6) as u64
+    }
+
     /// Whether it has burst credit.
     pub fn bursts(&self) -> bool {
         self.spec().limits.iter().any(|limit| limit.is_credit)

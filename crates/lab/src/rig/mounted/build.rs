@@ -6,7 +6,7 @@ pub(super) mod zfs;
 
 use super::super::site::Step;
 use crate::error::{Error, Result};
-use crate::experiment::Volume;
+use crate::experiment::{Volume, check_interleave};
 use crate::file_system::real::Geometry;
 use block::Level;
 use block::layout::NestedLevel;
@@ -257,15 +257,8 @@ fn md(
     words.push(format!("--level={number}"));
     words.extend(layout.map(|layout| format!("--layout={layout}")));
     if level.interleaved() {
-        let chunk_bytes = interleave_sectors * block::SECTOR_BYTES;
-        let is_power = chunk_bytes.is_power_of_two() || number == "0";
-        if !chunk_bytes.is_multiple_of(4096) || !is_power {
-            return Err(Error::input(format!(
-                "`volume.interleave` of {interleave_sectors} sectors is no chunk for `volume.level` = {level}: \
-                 md takes multiples of 4 KiB, and powers of two for RAID 4, 5, 6 and 10; take 64KiB"
-            )));
-        }
-        words.push(format!("--chunk={}", chunk_bytes / 1024));
+        check_interleave(level, interleave_sectors)?;
+        words.push(format!("--chunk={}", interleave_sectors * block::SECTOR_BYTES / 1024));
     }
     if !["linear", "0"].contains(&number) {
         // The members are blank or their contents given up: nothing is copied while the trial runs, and what was
@@ -315,12 +308,7 @@ fn md_level(of_md: &str) -> Option<(&'static str, Option<String>)> {
 fn dm(level: Level, interleave_sectors: u64, members: &[Device], name: &str) -> Result<Build> {
     let table = if level.name == "dm-stripe" {
         let smallest = members.iter().map(|member| member.sectors).min().unwrap_or(0);
-        if !interleave_sectors.is_multiple_of(8) || interleave_sectors == 0 {
-            return Err(Error::input(format!(
-                "`volume.interleave` of {interleave_sectors} sectors is no chunk for `volume.level` = {level}: \
-                 the device mapper takes multiples of a page, 4 KiB; take 64KiB"
-            )));
-        }
+        check_interleave(level, interleave_sectors)?;
         let each = smallest / interleave_sectors * interleave_sectors;
         let places: Vec<String> =
             members.iter().map(|member| format!("{} 0", member.path)).collect();

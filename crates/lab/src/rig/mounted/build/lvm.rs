@@ -2,6 +2,7 @@
 
 use super::{Build, Need, Step};
 use crate::error::{Error, Result};
+use crate::experiment::check_interleave;
 use crate::file_system::real::Geometry;
 use block::Level;
 
@@ -16,9 +17,6 @@ const LVM: [Need; 3] = [
 /// and no list of known devices hides the members.
 pub(super) const CONFIG: &str =
     "backup{backup=0 archive=0} activation{monitoring=0} devices{use_devicesfile=0}";
-
-/// The largest stripe: an extent.
-const STRIPE_BYTES_MAX: u64 = 4 << 20;
 
 /// The commands for a level of `paths`, in a group called `name`.
 ///
@@ -37,14 +35,9 @@ pub(super) fn build(
     let mut create = tool(&["lvcreate"], &["-y", "-W", "n", "-Z", "n"]);
     create.extend(kind(level, members)?.split(' ').map(String::from));
     if level.interleaved() {
-        let bytes = interleave_sectors * block::SECTOR_BYTES;
-        if !bytes.is_power_of_two() || !(4096..=STRIPE_BYTES_MAX).contains(&bytes) {
-            return Err(Error::input(format!(
-                "`volume.interleave` of {interleave_sectors} sectors is no stripe for `volume.level` = {level}: LVM \
-                 takes powers of two from 4 KiB to 4 MiB; take 64KiB"
-            )));
-        }
-        create.extend(["-I".into(), format!("{}k", bytes / 1024)]);
+        check_interleave(level, interleave_sectors)?;
+        create
+            .extend(["-I".into(), format!("{}k", interleave_sectors * block::SECTOR_BYTES / 1024)]);
     }
     if level.name != "lvm-stripe" {
         // The members are blank or their contents given up: nothing is copied while the trial runs.

@@ -1,0 +1,68 @@
+//! Which interleaves a system takes.
+
+use crate::error::{Error, Result};
+use block::{Level, SECTOR_BYTES};
+
+/// The least chunk of Linux's drivers, a page.
+const PAGE_BYTES: u64 = 4096;
+/// LVM's largest stripe: an extent.
+const EXTENT_BYTES: u64 = 4 << 20;
+
+/// Whether the system that a level is of takes an interleave.
+///
+/// ```text
+/// md     multiples of 4 KiB; powers of two for all but RAID 0: 384 KiB for md-stripe, and not for md-raid5
+/// LVM    powers of two from 4 KiB to 4 MiB
+/// dm     multiples of 4 KiB
+/// ```
+///
+/// # Errors
+///
+/// Where it does not; the message says what it takes.
+pub fn check_interleave(level: Level, interleave_sectors: u64) -> Result<()> {
+    if !level.interleaved() {
+        return Ok(());
+    }
+    let bytes = interleave_sectors * SECTOR_BYTES;
+    let pages = bytes > 0 && bytes.is_multiple_of(PAGE_BYTES);
+    let (is_taken, kind, taken) = if level.name.starts_with("lvm-") {
+        let is_taken = pages && bytes.is_power_of_two() && bytes <= EXTENT_BYTES;
+        (is_taken, "stripe", "LVM takes powers of two from 4 KiB to 4 MiB")
+    } else if level.name.starts_with("md-") {
+        let is_raid_0 = level.name.starts_with("md-stripe");
+        let taken = "md takes multiples of 4 KiB, and powers of two for RAID 4, 5, 6 and 10";
+        (pages && (is_raid_0 || bytes.is_power_of_two()), "chunk", taken)
+    } else if level.name.starts_with("dm-") {
+        (pages, "chunk", "the device mapper takes multiples of a page, 4 KiB")
+    } else {
+        return Ok(());
+    };
+    if is_taken {
+        return Ok(());
+    }
+    Err(Error::input(format!(
+        "`volume.interleave` of {interleave_sectors} sectors is no {kind} for `volume.level` = {level}: {taken}; take 64KiB"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_system_takes_its_own() {
+        let is_taken = |level: &str, kib: u64| {
+            let bytes = kib << 10;
+            check_interleave(level.parse().unwrap(), bytes / SECTOR_BYTES).is_ok()
+        };
+        let of = |level| [0, 2, 4, 96, 384, 4096, 8192].map(|kib| is_taken(level, kib));
+        assert_eq!(of("md-stripe"), [false, false, true, true, true, true, true]);
+        for level in ["md-raid5", "md-raid6-left-asymmetric", "md-raid10-f2", "md-raid60-2"] {
+            assert_eq!(of(level), [false, false, true, false, false, true, true], "{level}");
+        }
+        assert_eq!(of("lvm-raid10"), [false, false, true, false, false, true, false]);
+        assert_eq!(of("dm-stripe"), [false, false, true, true, true, true, true]);
+        // What is arithmetic alone takes all, and what has no interleave is not asked.
+        assert!(is_taken("raid5", 2) && is_taken("md-mirror", 0) && is_taken("btrfs-raid10", 3));
+    }
+}
