@@ -34,6 +34,7 @@ mod volume;
 
 pub use about::{AboutKeys, AskKeys, RunKeys};
 pub use chunk::check_interleave;
+pub(crate) use chunk::refusal;
 pub use fault::{FaultKeys, FaultKind, FaultSetup};
 pub use file::{Experiment, Setting};
 pub use listing::{Row, Topic, rows, topic, topics};

@@ -27,6 +27,9 @@ pub struct KnownDrive {
     /// What its data sheet promises, beside the most that its model makes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promised: Vec<Promise>,
+    /// Whether what stops the instance erases it: a disk of a cloud instance's host.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_with_instance: bool,
     /// What one cost, in US dollars.
     pub price_usd: Option<f64>,
     /// What its model was found to err by, if it was held against a trace.
@@ -46,6 +49,9 @@ pub struct Promise {
     /// The most that the model makes, in MB/s.
     pub modelled_mb_per_s: f64,
 }
+
+/// What disks of a cloud instance's host risk together.
+pub const ERASED_TOGETHER: &str = "stopping the instance, or a fault of its host, erases all its disks at once, whatever the level: keep a copy elsewhere";
 
 /// How flash may be filled (`drive.state`).
 const FILLS: [&str; 4] = ["fresh", "sequential", "random", "steady"];

@@ -9,6 +9,7 @@ use crate::question::{CHUNKS, Candidate, Question};
 use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::Model;
 use risk::in_words;
+use store::known::ERASED_TOGETHER;
 use store::quantity::Better;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
@@ -179,6 +180,9 @@ impl Found<'_> {
                 range(&risk.unreadable)
             ),
         ));
+        if self.question.drives.drive.figures.goes_with_instance {
+            lines.push(("instance".into(), ERASED_TOGETHER.into()));
+        }
         if self.best.level.losses_survived(self.question.members()) > 0 {
             lines.push((
                 "rebuild".into(),

@@ -10,6 +10,7 @@ use risk::inputs::{Inputs, Range, Sourced};
 use risk::{Crash, Risk, Shape, assess, calculators, in_words};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
+use store::known::ERASED_TOGETHER;
 use verdict::tables::{STRONG, labelled, marked, paragraphs, table};
 
 /// Groups that are simulated: enough for an error of a few percent.
@@ -29,8 +30,14 @@ pub(crate) fn risk(flags: &RiskFlags) -> Result<String> {
     let drive = catalogue::drive(&flags.drive).map_err(|error| error.context("--drive"))?;
     let inputs = inputs(flags, &drive)?;
     let found = assess(&shape, &inputs, GROUPS, flags.seed);
-    let answer =
-        Answer { shape, drive: drive.title.clone(), cached: drive.write_cache(), inputs, found };
+    let answer = Answer {
+        shape,
+        drive: drive.title.clone(),
+        goes_with_instance: drive.figures.goes_with_instance,
+        cached: drive.write_cache(),
+        inputs,
+        found,
+    };
     Ok(if flags.json { print_json(&answer.json()) } else { answer.text() })
 }
 
@@ -87,6 +94,8 @@ fn hours(flag: &str, text: &str) -> Result<f64> {
 struct Answer {
     shape: Shape,
     drive: String,
+    /// Whether what stops the cloud instance erases all drives.
+    goes_with_instance: bool,
     cached: bool,
     inputs: Inputs,
     found: Risk,
@@ -145,6 +154,9 @@ impl Answer {
     fn lines(&self) -> Vec<(String, String)> {
         let mut lines = Vec::new();
         let mut line = |label: &str, text: String| lines.push((label.to_string(), text));
+        if self.goes_with_instance {
+            line("instance", ERASED_TOGETHER.into());
+        }
         if self.found.gone.middle < risk::FLOOR {
             line("note", "do not rely on a chance below 1 in 100,000: fire, theft, firmware and a wrong command are \
                           more likely. Keep a copy elsewhere".into());

@@ -42,6 +42,8 @@ figures! {
         /// are ties
         model_error_percent: Option<f64> = figure("model_error_percent", "%", Shape::Number(0.0..=100.0))
             .or("that of the worst measured: 5.1 of disks, 9 of flash"),
+        /// it is a disk of a cloud instance's host: what stops the instance erases it
+        goes_with_instance: bool = figure("goes_with_instance", "", Shape::Switch).default("false"),
     }
 }
 

@@ -13,6 +13,7 @@ impl From<&Drive> for KnownDrive {
             guessed: drive.guessed().map(String::from).collect(),
             promised: drive.promised(),
             price_usd: drive.figures.price_usd,
+            goes_with_instance: drive.figures.goes_with_instance,
             model_error_percent: drive.figures.model_error_percent,
             model_error_source: drive.sheet.source("model_error_percent").map(String::from),
         }

@@ -8,20 +8,16 @@ const PAGE_BYTES: u64 = 4096;
 /// LVM's largest stripe: an extent.
 const EXTENT_BYTES: u64 = 4 << 20;
 
-/// Whether the system that a level is of takes an interleave.
+/// Why the system that a level is of does not take an interleave; nothing where it does.
 ///
 /// ```text
 /// md     multiples of 4 KiB; powers of two for all but RAID 0: 384 KiB for md-stripe, and not for md-raid5
 /// LVM    powers of two from 4 KiB to 4 MiB
 /// dm     multiples of 4 KiB
 /// ```
-///
-/// # Errors
-///
-/// Where it does not; the message says what it takes.
-pub fn check_interleave(level: Level, interleave_sectors: u64) -> Result<()> {
+pub(crate) fn refusal(level: Level, interleave_sectors: u64) -> Option<String> {
     if !level.interleaved() {
-        return Ok(());
+        return None;
     }
     let bytes = interleave_sectors * SECTOR_BYTES;
     let pages = bytes > 0 && bytes.is_multiple_of(PAGE_BYTES);
@@ -35,14 +31,23 @@ pub fn check_interleave(level: Level, interleave_sectors: u64) -> Result<()> {
     } else if level.name.starts_with("dm-") {
         (pages, "chunk", "the device mapper takes multiples of a page, 4 KiB")
     } else {
-        return Ok(());
+        return None;
     };
-    if is_taken {
-        return Ok(());
+    (!is_taken).then(|| {
+        format!("{interleave_sectors} sectors are no {kind} for {level}: {taken}; take 64KiB")
+    })
+}
+
+/// Whether the system that a level is of takes the interleave of an experiment.
+///
+/// # Errors
+///
+/// Where it does not; the message says what it takes.
+pub fn check_interleave(level: Level, interleave_sectors: u64) -> Result<()> {
+    match refusal(level, interleave_sectors) {
+        Some(why) => Err(Error::input(format!("`volume.interleave`: {why}"))),
+        None => Ok(()),
     }
-    Err(Error::input(format!(
-        "`volume.interleave` of {interleave_sectors} sectors is no {kind} for `volume.level` = {level}: {taken}; take 64KiB"
-    )))
 }
 
 #[cfg(test)]

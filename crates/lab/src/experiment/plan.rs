@@ -512,6 +512,24 @@ mod tests {
     }
 
     #[test]
+    fn members_fail_once_each_or_none_does() {
+        let failed = |failed: &str| {
+            let text = format!(
+                "[volume]\ndrives = '4xwd740gd'\nlevel = 'md-raid6'\nfailed = '{failed}'\n[workload.a]\ncount = 9\n"
+            );
+            let plan = Plan::new(&Experiment::parse("t.toml", &text).unwrap());
+            plan.map(|plan| plan.trials[0].setup.volume.failed.clone())
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(failed("none").unwrap(), [0; 0]);
+        assert_eq!(failed("0+3").unwrap(), [0, 3]);
+        assert!(
+            failed("3+0+3").unwrap_err().contains("`volume.failed`: member 3 stands there twice")
+        );
+        assert!(failed("4").unwrap_err().contains("from 0 to 3"));
+    }
+
+    #[test]
     fn a_scheduler_is_linuxs_to_have() {
         let plan = |volume: &str| {
             let text = format!(

@@ -17,6 +17,9 @@ const NO_CONTROLLER: &str = "none";
 /// The value of `volume.log_drives` where a log has no drives of its own.
 const NO_LOG_DRIVES: &str = "none";
 
+/// The value of `volume.failed` where no member has.
+const NO_FAILED: &str = "none";
+
 /// What `level` takes.
 const LEVEL: Takes = Takes::Name {
     names: || LEVELS.iter().map(|level| level.name).collect(),
@@ -62,7 +65,7 @@ keys! {
         /// Partial parity log of md's RAID 5 (`mdadm --consistency-policy=ppl`), instead of a bitmap: after a crash no
         /// parity is left wrong; a real Linux only
         ppl: bool = choice("ppl", Takes::Switch).default("false"),
-        /// Failed members, counted from 0 and joined by +, as in `1` or `0+3`
+        /// Failed members, counted from 0 and joined by +, as in `1` or `0+3`; `none` for none
         failed: Option<String> = condition("failed", Takes::Text),
         /// Rebuild rate: the first failed member is restored onto a spare, no faster than this; without it none
         /// is
@@ -196,19 +199,26 @@ impl VolumeKeys {
 
 /// The members that are down: `1` or `0+3`, of `members`.
 fn parse_failed(text: &str, members: usize) -> Result<Vec<u32>> {
-    if text.is_empty() {
+    if text.is_empty() || text == NO_FAILED {
         return Ok(Vec::new());
     }
     let failed = text.split('+').map(|word| {
         let member = word.trim().parse().ok().filter(|&member| (member as usize) < members);
         member.ok_or_else(|| {
             Error::input(format!(
-                "`{word}` is not a member; write numbers from 0 to {}, joined by + as in `0+1`",
+                "`{word}` is not a member; write numbers from 0 to {}, joined by + as in `0+1`, or `none`",
                 members - 1
             ))
         })
     });
-    failed.collect()
+    let failed: Vec<u32> = failed.collect::<Result<_>>()?;
+    let twice = failed.iter().enumerate().find(|(place, member)| failed[..*place].contains(member));
+    match twice {
+        Some((_, member)) => Err(Error::input(format!(
+            "member {member} stands there twice; write each once, joined by + as in `0+1`"
+        ))),
+        None => Ok(failed),
+    }
 }
 
 /// A layout over members.

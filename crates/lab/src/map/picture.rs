@@ -335,7 +335,8 @@ n: volume sectors from n × 8; P: parity of the row
                 for interleave in [1, 8, 128] {
                     let sectors = level.member_sectors_min().max(20_000);
                     let members = vec![sectors; level.members_min() + extra];
-                    if level.lay_out(interleave, &members).is_ok() {
+                    let is_taken = crate::experiment::check_interleave(*level, interleave).is_ok();
+                    if is_taken && level.lay_out(interleave, &members).is_ok() {
                         picture(level.name, interleave, &members);
                     }
                 }

@@ -1,6 +1,7 @@
 //! A layout over named members, from the command line or from another system's file.
 
 use crate::error::{Error, Result, nearest};
+use crate::experiment;
 use crate::formats::ccd::Ccd;
 use crate::formats::dm::Dm;
 use crate::formats::mdadm::Md;
@@ -162,6 +163,9 @@ impl Volume {
             }
             _ => level.own_interleave_sectors().unwrap_or(0),
         };
+        if let Some(why) = experiment::refusal(level, interleave_sectors) {
+            return Err(Error::input(format!("--interleave: {why}")));
+        }
         let mut notes = Vec::new();
         let sectors = match (sizes, given.said(count)?) {
             ([], Some(said)) => said,

@@ -76,7 +76,9 @@ pub(super) fn class(manifest: &Manifest, workload: &str, stated: &Stated<'_>) ->
     let level = stated.value("volume.level").unwrap_or_default();
     let reads = manifest.only_read.iter().any(|name| name == workload);
     let in_order = ["dd", "sequential", "strided"].contains(&kind.as_str());
-    let down = stated.value("volume.failed").is_some_and(|failed| !failed.is_empty());
+    let down = stated
+        .value("volume.failed")
+        .is_some_and(|failed| !["", "none"].contains(&failed.as_str()));
     if down {
         return format!("{level} with members down");
     }

@@ -47,6 +47,8 @@ pub struct Facts {
     pub torn_by_crash: Option<String>,
     /// What a crash costs afterwards, where the results are asked about it.
     pub compared_after_crash: Option<String>,
+    /// What erases all drives at once, where they are those of a cloud instance's host.
+    pub erased_together: Option<String>,
     /// What else there is to know of a power cut, where what it loses is not known from the results.
     pub unknown_in_crash: Option<String>,
 }
@@ -85,6 +87,7 @@ impl Facts {
             lost_by_crash: self.lost_by_crash.or(other.lost_by_crash),
             torn_by_crash: self.torn_by_crash.or(other.torn_by_crash),
             compared_after_crash: self.compared_after_crash.or(other.compared_after_crash),
+            erased_together: self.erased_together.or(other.erased_together),
             unknown_in_crash: self.unknown_in_crash.or(other.unknown_in_crash),
         }
     }
@@ -134,6 +137,8 @@ impl Facts {
         let known: Option<Vec<&KnownDrive>> =
             members.iter().map(|member| manifest.drives.get(&member.drive)).collect();
         let Some(known) = known else { return facts };
+        let is_erased = known.iter().any(|drive| drive.goes_with_instance);
+        facts.erased_together = is_erased.then(|| store::known::ERASED_TOGETHER.into());
         let beside = of_log.iter().map(|member| manifest.drives.get(&member.drive)?.price_usd);
         facts.price_usd = known.iter().map(|drive| drive.price_usd).chain(beside).sum();
         let sectors: Option<Vec<u64>> =
@@ -207,7 +212,7 @@ impl Facts {
         ];
         let in_a_crash = in_a_crash.into_iter().flatten().cloned();
         let of_drives = self.when_a_disk_fails().into_iter().chain(self.when_the_log_fails());
-        of_drives.chain(in_a_crash).collect()
+        of_drives.chain(self.erased_together.clone()).chain(in_a_crash).collect()
     }
 
     /// Dollars for each GB (10^9 bytes) that can be used.
@@ -301,7 +306,8 @@ impl<'a> Stated<'a> {
 
     /// How many members are down: in every trial, and in some.
     fn down(&self) -> [usize; 2] {
-        let count = |text: &str| text.split('+').filter(|member| !member.trim().is_empty()).count();
+        let is_member = |member: &&str| !["", "none"].contains(&member.trim());
+        let count = |text: &str| text.split('+').filter(is_member).count();
         let always = self.value("volume.failed").as_deref().map_or(0, count);
         let paths =
             ["volume.failed".to_string(), format!("workload.{}.volume.failed", self.workload)];
@@ -502,6 +508,19 @@ mod tests {
         let with_1_mib = Some(2 * (1_000_000 / 2048 * 2048) * 512);
         assert_eq!(usable("\"volume.interleave\" = \"1MiB\""), with_1_mib);
         assert_eq!(usable("\"volume.interleave\" = 2048"), with_1_mib);
+    }
+
+    #[test]
+    fn what_erases_all_disks_of_an_instance_is_said() {
+        let of = |more: &str| {
+            let text = MANIFEST.replace("price_usd = 20.0", &format!("price_usd = 20.0\n{more}"));
+            let mut manifest: Manifest = toml::from_str(&text).unwrap();
+            manifest.experiment =
+                "\"volume.drives\" = \"2xwd740gd\"\n\"volume.level\" = \"mirror\"".into();
+            Facts::new(&manifest, &manifest.settings(), &layout(&["read"])).risks().join("; ")
+        };
+        assert!(of("goes_with_instance = true").contains("erases all its disks at once"));
+        assert!(!of("").contains("erases"));
     }
 
     #[test]

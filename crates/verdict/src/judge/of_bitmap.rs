@@ -2,9 +2,10 @@
 
 use super::Ranked;
 use super::answer::{Point, point};
-use super::of_host::{level_of, ranked_alone};
+use super::layouts::split;
 use crate::tables::{listed, percent};
 use block::layout::Level;
+use block::units::format_bytes;
 use std::collections::BTreeSet;
 use store::Manifest;
 use store::record::Record;
@@ -16,19 +17,20 @@ const MUCH: f64 = 0.1;
 pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Vec<Point> {
     let of_lvm = waits(ranked, manifest, records, Level::has_bitmap_of_lvm);
     let of_mdadm = waits(ranked, manifest, records, Level::has_bitmap);
+    // Who asks for regions has them compared.
     let is_asked = manifest.settings().keys().any(|key| key.ends_with("volume.region_size"));
-    let regions = if is_asked {
-        "larger regions"
-    } else {
-        "larger regions than its 2 MiB (more from 4 TiB on; `lvcreate --regionsize`, `volume.region_size`)"
-    };
-    let lvm = of_lvm.map(|waits| {
+    let lvm = of_lvm.map(|(waits, usable_bytes)| {
+        let keeps = format!("{waits} for the bitmap that LVM always keeps");
+        if is_asked {
+            return keeps;
+        }
+        let region = format_bytes(region_bytes(usable_bytes));
         format!(
-            "{waits} for the bitmap that LVM always keeps; with {regions} it is written less often, and a crash costs a \
-             longer resync"
+            "{keeps}; where writes stay within a part of the volume, regions larger than its {region} (`lvcreate --regionsize`, \
+             `volume.region_size`) have it written less often, and a crash costs a longer resync"
         )
     });
-    let mdadm = of_mdadm.map(|waits| {
+    let mdadm = of_mdadm.map(|(waits, _)| {
         format!(
             "{waits} for the write-intent bitmap; without one (`volume.bitmap = \"none\"`) a crash costs a full resync"
         )
@@ -42,21 +44,35 @@ fn waits(
     manifest: &Manifest,
     records: &[Record],
     is_about: impl Fn(&Level) -> bool,
-) -> Option<String> {
-    let (mut levels, mut most) = (BTreeSet::new(), 0_f64);
-    for record in ranked_alone(ranked, manifest, records) {
-        let Some(level) = level_of(ranked, manifest, record).filter(&is_about) else { continue };
+) -> Option<(String, u64)> {
+    let (mut levels, mut most, mut usable_bytes) = (BTreeSet::new(), 0_f64, 0);
+    for record in records {
+        let at = split(manifest, record).1;
+        let Some(layout) = ranked.iter().find(|ranked| ranked.at == at) else { continue };
+        let level = layout.facts.level.as_ref().and_then(|level| level.parse().ok());
         let sample = |name| record.sample(name).unwrap_or(0.0);
         let share = sample("bitmap_ms") / sample("latency_mean_ms");
-        if share >= MUCH {
+        if let Some(level) = level.filter(|level| is_about(level) && share >= MUCH) {
             levels.insert(level.to_string());
             most = most.max(share);
+            usable_bytes = usable_bytes.max(layout.facts.usable_bytes.unwrap_or(0));
         }
     }
     let levels: Vec<String> = levels.into_iter().collect();
     (!levels.is_empty()).then(|| {
-        format!("requests of {} wait up to {} of their time", listed(&levels), percent(most))
+        let share = percent(most);
+        (format!("requests of {} wait up to {share} of their time", listed(&levels)), usable_bytes)
     })
+}
+
+/// What a bit of LVM's bitmap stands for by default (`raid_region_size`): 2 MiB, or as much more as 2^21 of them need. 54 TB
+/// take 32 MiB.
+fn region_bytes(usable_bytes: u64) -> u64 {
+    let mut region_bytes = 2 << 20;
+    while region_bytes < usable_bytes >> 21 {
+        region_bytes *= 2;
+    }
+    region_bytes
 }
 
 #[cfg(test)]
@@ -82,11 +98,20 @@ mod tests {
         let by_default = said(levels, "write");
         assert_eq!(by_default.len(), 1, "{by_default:?}");
         assert!(by_default[0].starts_with("requests of lvm-raid5 wait up to "), "{by_default:?}");
-        assert!(by_default[0].contains("`lvcreate --regionsize`"), "{by_default:?}");
+        assert!(
+            by_default[0].contains("larger than its 2MiB (`lvcreate --regionsize`"),
+            "{by_default:?}"
+        );
         let asked = said("level = 'lvm-raid5'\nregion_size = ['2MiB', '4MiB']", "write");
-        assert!(asked[0].contains("with larger regions it is"), "{asked:?}");
+        assert!(asked[0].ends_with("the bitmap that LVM always keeps"), "{asked:?}");
         assert_eq!(said(levels, "read"), [""; 0]);
         assert_eq!(said("level = 'lvm-raid5'\nregion_size = '1GiB'", "write"), [""; 0]);
+    }
+
+    #[test]
+    fn a_large_volume_has_larger_regions() {
+        let mib = |terabytes: u64| super::region_bytes(terabytes * 1_000_000_000_000) >> 20;
+        assert_eq!([1, 4, 54, 72].map(mib), [2, 2, 32, 64]);
     }
 
     #[test]
