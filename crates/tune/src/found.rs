@@ -16,11 +16,12 @@ use verdict::judge::{Ranked, Standing};
 use verdict::tables::{figure, slower};
 
 /// What the verdict says of what the answer holds for, in its own words.
-const OF_VERDICT: [&str; 16] = [
+const OF_VERDICT: [&str; 17] = [
     "objective",
     "limit",
     "certainty",
     "doubt",
+    "spindles",
     "state",
     "credit",
     "media cache",

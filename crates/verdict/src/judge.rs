@@ -22,6 +22,7 @@ mod of_host;
 mod once;
 pub mod pareto;
 mod promised;
+mod rebuild;
 mod refused;
 mod repaired;
 mod risk;
@@ -301,8 +302,10 @@ impl Verdict {
         points.extend(refused::told(&self.ranked, manifest, records));
         points.extend(of_host::told(&self.ranked, manifest, records));
         points.extend(of_bitmap::told(&self.ranked, manifest, records));
+        points.extend(rebuild::told(&self.ranked, manifest, records));
         points.extend(repaired::told(records));
         points.extend(once::told(self, manifest, records));
+        points.extend(once::in_step(self, manifest, records));
         points.extend(failed::told(&self.factors, happened));
         points.extend(settled::told(manifest, records));
         points.extend(drift::told(&self.ranked, happened));
