@@ -47,7 +47,7 @@ impl Asked {
             return Err(Error::input(format!("--drives {text}: {FORM}")));
         }
         let drive = catalogue::drive(name)
-            .map_err(|error| part_of_drive(name).unwrap_or(error).context("--drives"))?;
+            .map_err(|error| no_one_drive(name).unwrap_or(error).context("--drives"))?;
         Ok(Asked { count, drive })
     }
 
@@ -59,7 +59,7 @@ impl Asked {
     pub fn within(self, budget_usd: Option<f64>, price_usd: Option<f64>) -> Result<Drives> {
         let Some(budget) = budget_usd else {
             let count = self.count.ok_or_else(|| Error::input(format!("--drives: {FORM}")))?;
-            return Drives::new(count, self.drive);
+            return Drives::new(count, self.drive).map_err(|error| error.context("--drives"));
         };
         let name = &self.drive.name;
         let price = price_usd.filter(|price| *price > 0.0).ok_or_else(|| {
@@ -73,8 +73,25 @@ impl Asked {
                 "--budget {budget}: one {name} costs {price}; take a larger budget, or a cheaper drive"
             )));
         }
-        Drives::new(self.count.map_or(paid, |count| count.min(paid)), self.drive)
+        let count = self.count.map_or(paid, |count| count.min(paid));
+        Drives::new(count, self.drive).map_err(|error| error.context("--drives"))
     }
+}
+
+/// Why a name that no drive has is none, where that is not for the letters of it.
+fn no_one_drive(name: &str) -> Option<Error> {
+    if name.matches('[').count() > name.matches(']').count() {
+        return Some(Error::input(format!(
+            "`{name}`: a bracket is not closed; write what is provisioned as in `gp3[size=1TiB,iops=3000]`"
+        )));
+    }
+    if name.contains('+') {
+        return Some(Error::input(format!(
+            "`{name}`: tune is about drives of one kind; for several, give your own layouts over them, with \
+             `volume.drives = \"1x…+1x…\"` in an experiment (`ileave tune FILE`)"
+        )));
+    }
+    part_of_drive(name)
 }
 
 /// Why `wd740gd:8GiB`, which an experiment takes, is none here: the size of a volume stands in brackets, and of a disk the
@@ -103,7 +120,7 @@ impl Drives {
     /// Where that is none, or more than anybody means.
     pub fn new(count: usize, drive: Drive) -> Result<Self> {
         if count == 0 || count > DRIVES_MAX {
-            return Err(Error::input(format!("write 1 to {DRIVES_MAX} drives")));
+            return Err(Error::input(format!("{count} drives; write 1 to {DRIVES_MAX}")));
         }
         Ok(Drives { count, drive })
     }
@@ -114,9 +131,7 @@ impl Drives {
     ///
     /// Where it is not a number and a drive that is known.
     pub fn read(text: &str) -> Result<Self> {
-        Asked::read(text)?
-            .within(None, None)
-            .map_err(|error| error.context(format!("--drives {text}")))
+        Asked::read(text)?.within(None, None)
     }
 }
 

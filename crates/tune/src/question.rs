@@ -203,8 +203,10 @@ impl Question {
             )));
         }
         if surviving.is_empty() {
+            let failures = if self.survive == 1 { "failure" } else { "failures" };
+            let fewer = if self.spares > 0 { ", fewer `--spares`" } else { "" };
             return Err(Error::input(format!(
-                "no level survives {} drive failures with {members} members; take more drives, or a smaller `--survive`",
+                "no level survives {} drive {failures} with {members} members; take more drives{fewer}, or a smaller `--survive`",
                 self.survive
             )));
         }
@@ -423,10 +425,12 @@ pub(crate) mod tests {
         assert_eq!(read("8x ST18000NM000J").unwrap(), (8, "st18000nm000j".into()));
         assert_eq!(read("4x 980 pro 1tb").unwrap().0, 4);
         assert!(read("ST18000NM000J").unwrap_err().to_string().contains("how many and which"));
-        assert!(read("0x wd740gd").unwrap_err().to_string().contains("1 to 64 drives"));
+        assert!(read("0x wd740gd").unwrap_err().to_string().contains("0 drives; write 1 to 64"));
         let part = |text: &str| read(text).unwrap_err().to_string();
         assert!(part("4x gp3:500GiB").contains("write its size as `ebs-gp3[size=500GiB]`"));
         assert!(part("4x wd740gd:8GiB").contains("`volume.drives = \"…xwd740gd:8GiB\"`"));
+        assert!(part("4x gp3[size=500GiB").contains("a bracket is not closed"));
+        assert!(part("1x wd740gd + 1x 980 pro 1tb").contains("`volume.drives = \"1x…+1x…\"`"));
         assert!(part("4x frob:8GiB").contains("no drive is called `frob:8GiB`"));
     }
 

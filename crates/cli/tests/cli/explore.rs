@@ -120,7 +120,7 @@ fn what_is_asked_is_answered() {
         assert!(error.contains(why), "{answer}");
     };
     refused(|cell| cell["count"] = json!(3), "needs 4 members and has 3");
-    refused(|cell| cell["count"] = json!(65), "write 1 to 64 drives");
+    refused(|cell| cell["count"] = json!(65), "65 drives; write 1 to 64");
     refused(|cell| cell["drive"] = json!("/etc/passwd"), "is offered");
     refused(|cell| cell["work"] = json!("/etc/passwd"), "is offered");
     refused(|cell| cell["knobs"] = json!({ "depth": 0 }), "write 1 to 1024");
