@@ -156,10 +156,10 @@ impl Found<'_> {
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
         lines.extend(self.at_the_edge().map(|line| ("chunk".into(), line)));
         let room = self.question.usable_bytes(&self.best.level);
-        if let Some(row) = front.iter().find(|row| front::is_more_room(row.usable_bytes, room)) {
-            let costs = row.with_room(self.value());
-            lines.push(("more room".into(), costs + &row.more_risk(risk)));
-        }
+        lines.extend(
+            front::more_room(front, room, risk, self.value())
+                .map(|line| ("more room".into(), line)),
+        );
         lines.extend(front::safer(front, risk, self.value()).map(|line| ("safer".into(), line)));
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));

@@ -141,6 +141,25 @@ pub(crate) fn room(bytes: u64) -> String {
 /// The share of a volume that its last stripe may be.
 const LAST_STRIPE: f64 = 0.01;
 
+/// The fastest layout with more `room`, and its risk where that is much more than `risk`; there also the fastest with more
+/// room that is much safer than that one.
+pub(crate) fn more_room(
+    front: &[FrontRow],
+    room: u64,
+    risk: &Risk,
+    value: (f64, Better),
+) -> Option<String> {
+    let mut larger = front.iter().filter(|row| is_more_room(row.usable_bytes, room));
+    let first = larger.next()?;
+    let more_risk = first.more_risk(risk);
+    let is_safer = |row: &&FrontRow| row.gone.high * SAFER_BY <= first.gone.high;
+    let safer = larger.find(is_safer).filter(|_| !more_risk.is_empty());
+    let safer = safer.map_or(String::new(), |row| {
+        format!("; or {}, and {} at worst", row.with_room(value), in_words(row.gone.high))
+    });
+    Some(first.with_room(value) + &more_risk + &safer)
+}
+
 /// Whether so many bytes are more room than others: what chunks round off is none.
 pub(crate) fn is_more_room(bytes: u64, than: u64) -> bool {
     bytes as f64 > than as f64 * (1.0 + LAST_STRIPE)

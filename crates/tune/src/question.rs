@@ -269,12 +269,13 @@ impl Question {
                 let default = *chunk == DEFAULT_CHUNK;
                 let is_other = OTHER_CHUNKS.contains(chunk) && level.name != "md-stripe";
                 // Small chunks of arrays side by side are far off in the model where direct writes come in order.
-                let is_untried = level.nested().is_some() && !default;
+                let is_untried =
+                    level.nested().is_some() && ![DEFAULT_CHUNK, "1MiB"].contains(chunk);
                 if is_other || is_untried || !(default || level.interleaved()) {
                     continue;
                 }
                 for (cache_place, cache) in CACHES.iter().enumerate() {
-                    let is_tuned = level.has_stripe_cache() && level.nested().is_none();
+                    let is_tuned = level.has_stripe_cache();
                     if cache_place == 0 || (is_tuned && self.writes()) {
                         candidates.push(Candidate { level: *level, chunk, cache });
                         places.push(vec![level_place, chunk_place, cache_place]);
@@ -477,7 +478,8 @@ pub(crate) mod tests {
             ["md-raid10-n3", "md-raid6", "md-raid60-2", "md-raid60-3", "md-raid60-4"]
         );
         let of_nested = |candidate: &&Candidate| candidate.level.nested().is_some();
-        assert_eq!(many.candidates().unwrap().0.iter().filter(of_nested).count(), 3);
+        // Two chunks, each with two sizes of the stripe cache.
+        assert_eq!(many.candidates().unwrap().0.iter().filter(of_nested).count(), 3 * 2 * 2);
     }
 
     /// Every name stands for work that its rig takes.

@@ -287,7 +287,7 @@ fn parts(best: &CellSummary<'_>, other: &CellSummary<'_>) -> String {
         return String::new();
     }
     // What is next to nothing of the difference is no cause of it, though no part else be longer.
-    causes.retain(|(_, ms)| *ms > 0.1 * caused_ms && *ms > 0.01 * all_ms.abs());
+    causes.retain(|(_, ms)| *ms > 0.1 * caused_ms && *ms > 0.001 * all_ms.abs());
     causes.sort_by(|a, b| b.1.total_cmp(&a.1));
     causes.truncate(TOLD);
     let sign = if all_ms > 0.0 { '+' } else { '−' };
