@@ -12,16 +12,14 @@ impl Held {
     /// Locks a file against all others that lock it; nothing where another has it. Where a file system has no locks, it is
     /// held all the same.
     pub fn alone(file: File) -> Option<Self> {
-        Held::unless_taken(file.try_lock(), file)
+        let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        (!is_taken).then_some(Held(file))
     }
 
     /// Locks a file against those that want it alone; nothing where another has it alone.
     pub fn beside_others(file: File) -> Option<Self> {
-        Held::unless_taken(file.try_lock_shared(), file)
-    }
-
-    fn unless_taken(locked: Result<(), TryLockError>, file: File) -> Option<Self> {
-        (!matches!(locked, Err(TryLockError::WouldBlock))).then_some(Held(file))
+        let is_taken = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        (!is_taken).then_some(Held(file))
     }
 }
 

@@ -101,9 +101,10 @@ fn volume(
             (_, true) => Remembered::Parity,
             _ => Remembered::Nothing,
         },
-        region_kib: match volume.level.has_bitmap_of_lvm() {
-            true => volume.region_sectors.map(|sectors| sectors / 2),
-            false => Some(REGION_KIB),
+        region_kib: if volume.level.has_bitmap_of_lvm() {
+            volume.region_sectors.map(|sectors| sectors / 2)
+        } else {
+            Some(REGION_KIB)
         },
         scheduler: (volume.scheduler != Scheduling::Auto).then(|| volume.scheduler.word()),
         read_ahead_kib: volume.read_ahead.0.map(|sectors| sectors / 2),
