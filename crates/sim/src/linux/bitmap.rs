@@ -5,7 +5,6 @@
 //! is waited for. Bits stay set for 5 to 10 s after the last write, so that one write for each part and pause is enough
 //! where writes keep to few parts. From `drivers/md/md-bitmap.c` of Linux 6.1; docs/md.md has what it was held to.
 
-use super::md::BitSizes;
 use crate::Nanos;
 use block::{Op, Request, SECTOR_BYTES};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +23,29 @@ const REGIONS_MAX: u64 = 1 << 21;
 const LOOK_NS: Nanos = 5_000_000_000;
 /// What is written at a time.
 const PAGE_BYTES: u64 = 4096;
+
+/// How a write-intent bitmap is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BitmapSpec {
+    /// The members have a volatile write cache, which is emptied before each write of a page (`REQ_PREFLUSH`).
+    pub flushes: bool,
+    /// How much a bit stands for.
+    pub bits: BitSizes,
+}
+
+/// How much of an array a bit of its bitmap stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BitSizes {
+    /// mdadm's: 64 MiB, or as much more as 128 KiB of bits need.
+    Mdadm,
+    /// LVM's (`lvcreate --regionsize`), or more where there would be more than 2^21 of them (`raid_ensure_min_region_size`).
+    Lvm {
+        /// What is asked for, a power of two of sectors.
+        region_sectors: u64,
+        /// The array's size.
+        array_sectors: u64,
+    },
+}
 
 /// A page of the bitmap as it is written, counted from where the bitmap begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,8 +5,7 @@
 //! the model: one part at a time, in order of arrival, and whatever arrives in between waits.
 //! RAID 4, 5 and 6 leave it to their thread, for many rows at once: `md/intents.rs`.
 
-use super::bitmap::{Bitmap, Page, page_write};
-use super::md::BitmapSpec;
+use super::bitmap::{Bitmap, BitmapSpec, Page, page_write};
 use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Fault, Nanos, Part, Spent};
 use block::{Op, Request};

@@ -28,6 +28,7 @@ mod rows;
 mod submit;
 mod thread;
 
+use super::bitmap::BitmapSpec;
 use super::callers::Callers;
 use super::queue::{Memory, PAGE_SECTORS, Plug, QueueSpec};
 use super::requests::{Carry, Requests};
@@ -63,29 +64,6 @@ pub struct MdSpec {
     pub bitmap: Option<BitmapSpec>,
     /// It gets bios that are cut where chunks end, as device-mapper does (`dm_set_target_max_io_len` in `dm-raid.c`).
     pub is_cut_at_chunks: bool,
-}
-
-/// How a write-intent bitmap is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BitmapSpec {
-    /// The members have a volatile write cache, which is emptied before each write of a page (`REQ_PREFLUSH`).
-    pub flushes: bool,
-    /// How much a bit stands for.
-    pub bits: BitSizes,
-}
-
-/// How much of an array a bit of its bitmap stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BitSizes {
-    /// mdadm's: 64 MiB, or as much more as 128 KiB of bits need.
-    Mdadm,
-    /// LVM's (`lvcreate --regionsize`), or more where there would be more than 2^21 of them (`raid_ensure_min_region_size`).
-    Lvm {
-        /// What is asked for, a power of two of sectors.
-        region_sectors: u64,
-        /// The array's size.
-        array_sectors: u64,
-    },
 }
 
 /// Why an array cannot be run so.

@@ -4,10 +4,11 @@
 use block::layout::{Code, Parity, Rotation, Stripe, WriteRule};
 use block::{Level, Op, Request};
 use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
+use sim::linux::bitmap::{BitSizes, BitmapSpec};
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::flushes::SharedFlushes;
 use sim::linux::intent::WriteIntents;
-use sim::linux::md::{BitSizes, BitmapSpec, Md, MdError, MdSpec, RowCosts};
+use sim::linux::md::{Md, MdError, MdSpec, RowCosts};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::linux::writer::{OneWriter, Writer};
 use sim::spiral::{SpiralSpec, Spirals};

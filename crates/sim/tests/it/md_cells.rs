@@ -7,8 +7,9 @@
 use block::layout::{Code, Parity, Rotation, Stripe, WriteRule};
 use block::{Op, Request};
 use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
+use sim::linux::bitmap::{BitSizes, BitmapSpec};
 use sim::linux::block_layer::BlockLayer;
-use sim::linux::md::{BitSizes, BitmapSpec, Md, MdSpec};
+use sim::linux::md::{Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::spiral::{SpiralSpec, Spirals};
 use sim::{Array, Counters, Device, Driver, Event, Plugs};
