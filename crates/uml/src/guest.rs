@@ -68,13 +68,16 @@ impl Guest {
         device: &mut dyn Device,
         keep_on: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Report> {
+        let began = Instant::now();
         let before = self.pin()?;
         let ran = self.run_here(specs, with, job, device, keep_on);
         if let Some(before) = before {
             // The thread goes on where it was allowed to.
             let _ = sched_setaffinity(None, &before);
         }
-        ran.map_err(|error| self.with_last_words(&error))
+        // What it says when it is ended is no cause.
+        let is_ended = began.elapsed() > self.limit;
+        ran.map_err(|error| if is_ended { error } else { self.with_last_words(&error) })
     }
 
     fn run_here(
@@ -94,7 +97,8 @@ impl Guest {
             keep_on()?;
             if began.elapsed() > limit {
                 return Err(Error::new(format!(
-                    "the kernel has not ended within {} s",
+                    "the kernel has not ended within {} s of real time, and was ended; allow it more (`--trial-limit`), or \
+                     have less done (`count`, `amount`)",
                     limit.as_secs()
                 )));
             }

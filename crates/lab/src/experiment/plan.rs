@@ -89,7 +89,9 @@ impl Plan {
                 )));
             }
             if !path.ends_with("volume.drives") {
-                warnings.push(format!("{origin}: `{path}` is ignored on real members"));
+                warnings.push(format!(
+                    "{origin}: `{path}` is ignored here: it is of the simulator's model"
+                ));
             }
         }
         let mut meant = experiment.without(|path| can.ignores(path));
