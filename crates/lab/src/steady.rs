@@ -6,6 +6,7 @@
 
 mod load;
 
+use crate::catalogue::Model;
 use crate::experiment::{Member, Trial};
 use crate::record::{Measured, streams};
 use crate::workload::{Requests, Work};
@@ -115,7 +116,11 @@ fn outlasts_saved(trial: &Trial, batches: &Batches) -> bool {
     let setup = &trial.setup;
     let volumes = [Some(&setup.volume), setup.log.as_ref()].into_iter().flatten();
     let drives = volumes.flat_map(|volume| &volume.members).filter_map(Member::drive);
-    let saved_ns = drives.filter_map(|drive| Some(drive.cloud().ok()?.saved_ns())).max();
+    let saved_ns = drives.filter_map(|drive| match &drive.model {
+        Model::Cloud(volume) => Some(volume.saved_ns()),
+        _ => None,
+    });
+    let saved_ns = saved_ns.max();
     let took_ns = batches.width_ns() * batches.closed().len() as u64;
     took_ns as f64 >= SAVED_TIMES * saved_ns.unwrap_or(0) as f64 / trial.precision
 }

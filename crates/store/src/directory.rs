@@ -229,7 +229,7 @@ impl Store {
                 .map_err(|error| writing(&directory.join(name), &error))
         };
         let (trials, attempts) = (open(TRIALS)?, open(ATTEMPTS)?);
-        let attempts = Held::alone(attempts).ok_or_else(|| {
+        let attempts = Held::alone_where_it_can_be(attempts).ok_or_else(|| {
             Error::input(format!(
                 "another ileave is writing to {}; wait for it, or give `--out` another directory",
                 directory.display()

@@ -125,7 +125,7 @@ impl Plan<'_> {
     }
 
     /// The drives themselves.
-    fn drives(&self) -> Vec<Command> {
+    pub(super) fn drives(&self) -> Vec<Command> {
         let all = self.members + self.spares;
         let mut commands: Vec<Command> = self.rented().into_iter().collect();
         commands.push(build(

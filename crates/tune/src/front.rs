@@ -265,3 +265,48 @@ pub(crate) fn front(
     let figures: Vec<&[f64]> = figures.iter().map(<[f64; 4]>::as_slice).collect();
     Ok(pareto::front(&figures, &ways).into_iter().map(|place| rows[place].clone()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::catalogue;
+
+    /// Sixty disks as one RAID 6 may be lost with 53 %: what is much safer and still has more room stands beside it.
+    #[test]
+    fn more_room_is_not_only_a_gamble() {
+        let row = |level: &str, value: f64, terabytes: u64, gone: f64| {
+            let range = Range { low: 0.0, middle: gone / 10.0, high: gone };
+            FrontRow {
+                at: Map::new(),
+                value,
+                unit: "MB/s".into(),
+                usable_bytes: terabytes * 1_000_000_000_000,
+                usd_per_tb: None,
+                survives: 2,
+                rebuild_h: range,
+                gone: range,
+                unreadable: range,
+                torn_by_crash: None,
+                words: vec![level.into(), "1MiB".into()],
+            }
+        };
+        let drive = catalogue::drive("st18000nm000j").unwrap();
+        let level = "md-raid10-n3".parse().unwrap();
+        let (risk, _) = crate::danger::of_level(&level, 24, 0, &drive).unwrap();
+        let said = |gone: f64| {
+            let front = [
+                row("md-raid10-n3", 1000.0, 144, 0.001),
+                row("md-raid6", 900.0, 396, gone),
+                row("md-raid60-2", 800.0, 360, 0.05),
+                row("md-raid60-4", 700.0, 288, 0.01),
+            ];
+            let best = (1000.0, Better::Higher);
+            more_room(&front, 144_000_000_000_000, &risk, best).unwrap()
+        };
+        let text = said(0.53);
+        assert!(text.starts_with("md-raid6, 1MiB chunk: 396.0 TB"), "{text}");
+        assert!(text.contains("53 % at worst") && text.contains("; or md-raid60-2, "), "{text}");
+        assert!(text.ends_with("and 5.0 % at worst"), "{text}");
+        assert!(!said(0.0005).contains("; or "), "what is safe needs no other");
+    }
+}

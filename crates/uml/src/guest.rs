@@ -68,15 +68,14 @@ impl Guest {
         device: &mut dyn Device,
         keep_on: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Report> {
-        let began = Instant::now();
         let before = self.pin()?;
-        let ran = self.run_here(specs, with, job, device, keep_on);
+        let mut is_ended = false;
+        let ran = self.run_here(specs, with, job, device, keep_on, &mut is_ended);
         if let Some(before) = before {
             // The thread goes on where it was allowed to.
             let _ = sched_setaffinity(None, &before);
         }
         // What it says when it is ended is no cause.
-        let is_ended = began.elapsed() > self.limit;
         ran.map_err(|error| if is_ended { error } else { self.with_last_words(&error) })
     }
 
@@ -87,6 +86,7 @@ impl Guest {
         job: &[u8],
         device: &mut dyn Device,
         keep_on: &mut dyn FnMut() -> Result<()>,
+        is_ended: &mut bool,
     ) -> Result<Report> {
         let listener = UnixListener::bind(self.directory.join("tt"))?;
         let disks = disks(&self.directory, specs, with.media, job)?;
@@ -96,6 +96,7 @@ impl Guest {
         let mut keep_on = || {
             keep_on()?;
             if began.elapsed() > limit {
+                *is_ended = true;
                 return Err(Error::new(format!(
                     "the kernel has not ended within {} s of real time, and was ended; allow it more (`--trial-limit`), or \
                      have less done (`count`, `amount`)",

@@ -268,6 +268,7 @@ impl Answer {
                 "unreadable_per_bit": self.inputs.per_bit, "scrub_h": self.inputs.scrub_h,
                 "shelf_mates": correlation, "crashes_per_year": crashes, "spares": self.inputs.spares,
                 "drive_bytes": self.inputs.drive_bytes,
+                "goes_with_instance": self.goes_with_instance,
             },
         })
     }

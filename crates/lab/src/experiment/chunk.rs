@@ -1,12 +1,13 @@
 //! Which interleaves a system takes.
 
 use crate::error::{Error, Result};
+use block::units::format_bytes;
 use block::{Level, SECTOR_BYTES};
 
 /// The least chunk of Linux's drivers, a page.
-const PAGE_BYTES: u64 = 4096;
+const PAGE_SECTORS: u64 = 8;
 /// LVM's largest stripe: an extent.
-const EXTENT_BYTES: u64 = 4 << 20;
+const EXTENT_SECTORS: u64 = 4 << 11;
 
 /// Why the system that a level is of does not take an interleave; nothing where it does.
 ///
@@ -19,22 +20,24 @@ pub(crate) fn refusal(level: Level, interleave_sectors: u64) -> Option<String> {
     if !level.interleaved() {
         return None;
     }
-    let bytes = interleave_sectors * SECTOR_BYTES;
-    let pages = bytes > 0 && bytes.is_multiple_of(PAGE_BYTES);
+    let pages = interleave_sectors > 0 && interleave_sectors.is_multiple_of(PAGE_SECTORS);
+    let is_power = interleave_sectors.is_power_of_two();
     let (is_taken, kind, taken) = if level.name.starts_with("lvm-") {
-        let is_taken = pages && bytes.is_power_of_two() && bytes <= EXTENT_BYTES;
+        let is_taken = pages && is_power && interleave_sectors <= EXTENT_SECTORS;
         (is_taken, "stripe", "LVM takes powers of two from 4 KiB to 4 MiB")
     } else if level.name.starts_with("md-") {
         let is_raid_0 = level.name.starts_with("md-stripe");
         let taken = "md takes multiples of 4 KiB, and powers of two for RAID 4, 5, 6 and 10";
-        (pages && (is_raid_0 || bytes.is_power_of_two()), "chunk", taken)
+        (pages && (is_raid_0 || is_power), "chunk", taken)
     } else if level.name.starts_with("dm-") {
         (pages, "chunk", "the device mapper takes multiples of a page, 4 KiB")
     } else {
         return None;
     };
     (!is_taken).then(|| {
-        format!("{interleave_sectors} sectors are no {kind} for {level}: {taken}; take 64KiB")
+        let asked =
+            interleave_sectors.checked_mul(SECTOR_BYTES).map_or("that".into(), format_bytes);
+        format!("{asked} is no {kind} for {level}: {taken}; take 64KiB")
     })
 }
 

@@ -69,6 +69,10 @@ impl Plan {
         let mut warnings = Vec::new();
         for (path, setting) in experiment.settings().iter().filter(|(path, _)| can.ignores(path)) {
             // For one workload alone, too.
+            let is_none = |value: &Value| ["", "none"].contains(&value.to_string().as_str());
+            if path.ends_with("volume.failed") && setting.values.iter().all(is_none) {
+                continue;
+            }
             if path.ends_with("volume.failed") || path.ends_with("volume.rebuild") {
                 return Err(Error::input(format!(
                     "{origin}: `{path}` is for modelled members; take it out, and say which real members \

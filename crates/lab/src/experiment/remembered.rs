@@ -38,7 +38,8 @@ impl VolumeKeys {
     /// Where LVM keeps none for the level, or takes no such size; the message names the key.
     pub(super) fn region_sectors(&self, origin: &str) -> Result<Option<u64>> {
         let Some(sectors) = self.region_sectors else { return Ok(None) };
-        let said = format!("{origin}: `volume.region_size` of {sectors} sectors");
+        let asked = block::units::format_bytes(sectors * block::SECTOR_BYTES);
+        let said = format!("{origin}: `volume.region_size` of {asked}");
         if !self.level.has_bitmap_of_lvm() {
             return Err(Error::input(format!(
                 "{said}: it is of LVM's levels with redundancy, not of `volume.level` = {}; leave it out, or take \

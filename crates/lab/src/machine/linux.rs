@@ -2,9 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::{Member, REGION_SECTORS, Scheduling, Setup, Volume};
-use block::Place;
 use block::bios::{Cut, Rests};
 use block::layout::Spread;
+use block::units::format_bytes;
+use block::{Place, SECTOR_BYTES};
 use sim::linux::bitmap::{BitSizes, BitmapSpec};
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::intent::WriteIntents;
@@ -130,10 +131,16 @@ fn bitmap(volume: &Volume) -> Result<Option<BitmapSpec>> {
     if volume.level.has_bitmap_of_lvm() {
         // A region is no less than a chunk: lvcreate makes it as large.
         let least = if volume.level.interleaved() { volume.interleave_sectors } else { 0 };
-        let bits = BitSizes::Lvm {
-            region_sectors: volume.region_sectors.unwrap_or(REGION_SECTORS).max(least),
-            array_sectors: volume.layout()?.sectors(),
-        };
+        let region_sectors = volume.region_sectors.unwrap_or(REGION_SECTORS).max(least);
+        let array_sectors = volume.layout()?.sectors();
+        if volume.region_sectors.is_some_and(|asked| asked > array_sectors) {
+            let [asked, whole] =
+                [region_sectors, array_sectors].map(|sectors| format_bytes(sectors * SECTOR_BYTES));
+            return Err(Error::input(format!(
+                "`volume.region_size` of {asked} is more than the volume, which is {whole}; take 64MiB"
+            )));
+        }
+        let bits = BitSizes::Lvm { region_sectors, array_sectors };
         return Ok(Some(BitmapSpec { flushes, bits }));
     }
     Ok(volume.has_bitmap.then_some(BitmapSpec { flushes, bits: BitSizes::Mdadm }))

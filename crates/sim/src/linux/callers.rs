@@ -2,7 +2,7 @@
 
 use crate::outbox::Outbox;
 use crate::{Event, Fault, Nanos, Part, Spent, Tag};
-use block::Request;
+use block::{Op, Request};
 use slab::Slab;
 
 /// A request of whoever uses the device.
@@ -121,9 +121,12 @@ impl Callers {
             // What it waited for had begun before it came.
             spent = Spent::NONE;
         }
-        // What no member spent on it is a wait, for the bitmap as long as that was being written.
+        // What no member spent on it is a wait, of what modifies for the bitmap as long as that was being written.
+        // Reads pass by it.
         let waited = latency - spent.total();
-        let for_bitmap = waited.min(self.bitmap.up_to(at) - request.bitmap_ns_before);
+        let is_modified = !matches!(request.request.op, Op::Read | Op::Flush);
+        let written_ns = self.bitmap.up_to(at) - request.bitmap_ns_before;
+        let for_bitmap = if is_modified { waited.min(written_ns) } else { 0 };
         spent.add(Part::BITMAP, for_bitmap);
         spent.add(Part::QUEUE, waited - for_bitmap);
         let result = request.fault.map_or(Ok(()), Err);

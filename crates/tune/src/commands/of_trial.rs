@@ -28,6 +28,9 @@ const LIKE_MD: [(&str, &str); 13] = [
 const BUILT: [&str; 7] =
     ["md-stripe", "md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-n3", "md-raid5", "md-raid6"];
 
+/// What builds levels of LVM's.
+const LVM: &str = "LVM";
+
 /// Hosts by a part of their names, and the system whose commands they take.
 const SYSTEMS: [(&str, &str); 2] = [("netbsd", "NetBSD"), ("freebsd", "FreeBSD")];
 
@@ -39,7 +42,7 @@ pub(crate) fn of_trial(
     beside: &Beside,
 ) -> Vec<Command> {
     let system = SYSTEMS.iter().find(|(part, _)| trial.setup.host.name.contains(part));
-    let of_lvm = trial.setup.volume.level.name.starts_with("lvm-").then_some("LVM");
+    let of_lvm = trial.setup.volume.level.name.starts_with("lvm-").then_some(LVM);
     let system = system.map(|(_, system)| *system).or(of_lvm);
     let mut commands = volume(experiment, trial, system, spares, beside);
     commands.extend(ffs(experiment, trial));
@@ -116,6 +119,13 @@ fn volume(
     match system {
         None if is_own => plan.commands(),
         None => plan.rented().into_iter().chain(elsewhere::commands(&plan)).collect(),
+        Some(LVM) => {
+            let lines = elsewhere::commands(&plan).into_iter().filter(|line| line.what == LVM);
+            plan.drives()
+                .into_iter()
+                .chain(lines.map(|line| build("the volume", line.line)))
+                .collect()
+        }
         Some(system) => {
             elsewhere::commands(&plan).into_iter().filter(|line| line.what == system).collect()
         }
@@ -195,7 +205,11 @@ mod tests {
                 .iter()
                 .any(|line| line.contains("--level=5 --raid-devices=4 --chunk=64"))
         );
-        let of_lvm = |regions: &str| volume("lvm-raid5", regions).join("\n");
+        let of_lvm = |regions: &str| {
+            let lines = volume("lvm-raid5", regions);
+            assert!(lines.iter().any(|line| line.starts_with("disks=")), "{lines:?}");
+            lines.last().cloned().unwrap_or_default()
+        };
         let made = "vgcreate vg0 $disks; lvcreate --type raid5 -i 3 -I 64k";
         assert_eq!(of_lvm(""), format!("{made} -l 100%FREE -n data vg0"));
         let large = of_lvm("region_size = '16MiB'\n");

@@ -137,7 +137,9 @@ impl Facts {
         let known: Option<Vec<&KnownDrive>> =
             members.iter().map(|member| manifest.drives.get(&member.drive)).collect();
         let Some(known) = known else { return facts };
-        let is_erased = known.iter().any(|drive| drive.goes_with_instance);
+        let of_log_known = of_log.iter().filter_map(|member| manifest.drives.get(&member.drive));
+        let is_erased =
+            known.iter().copied().chain(of_log_known).any(|drive| drive.goes_with_instance);
         facts.erased_together = is_erased.then(|| store::known::ERASED_TOGETHER.into());
         let beside = of_log.iter().map(|member| manifest.drives.get(&member.drive)?.price_usd);
         facts.price_usd = known.iter().map(|drive| drive.price_usd).chain(beside).sum();
@@ -662,7 +664,7 @@ mod tests {
                 .iter()
                 .any(|why| why == "with 2 disks down already: one disk failure loses everything")
         );
-        let varied = said("\"md-raid6\"\n\"volume.failed\" = [\"\", \"0\", \"0+1\"]");
+        let varied = said("\"md-raid6\"\n\"volume.failed\" = [\"none\", \"0\", \"0+1\"]");
         assert_eq!(varied, "survives any 2 disk failures; with 2 down the next one loses data");
         let raid5 = with("\"raid5\"");
         assert!(raid5.torn_by_crash.unwrap().starts_with("write hole: "));

@@ -26,8 +26,8 @@ const IN_STEP: f64 = 0.8;
 /// So many repeats show what spindles do.
 const REPEATS: u64 = 5;
 
-/// That what is written in order, each write waited for, is in step with the platters: over several disks the rate hangs on
-/// how their spindles stand to each other.
+/// That requests are in step with the platters, as one write in order after the other is: over several disks the rate hangs
+/// on how their spindles stand to each other.
 pub(super) fn in_step(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -> Option<Point> {
     let share =
         |record: &Record| Some(record.sample("rotation_ms")? / record.sample("latency_mean_ms")?);

@@ -9,7 +9,8 @@ use serde_json::{Map, Value as Json};
 
 /// The risk of the best, and what is safer. Where no layout is better than another, what the safest is.
 pub(super) fn points(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Vec<Point> {
-    let risks = best.facts.risks();
+    let mut risks = best.facts.risks();
+    risks.extend(survives_less(best, others));
     let mut points = Vec::new();
     if !risks.is_empty() {
         points.push(point("risk", risks.join("; ")));
@@ -19,6 +20,22 @@ pub(super) fn points(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Vec
         points.extend(safe_choice(verdict, best, others));
     }
     points
+}
+
+/// That what is tied with the best survives fewer failures: who keeps it because it is as fast should know.
+fn survives_less(best: &Ranked, others: &[Ranked]) -> Option<String> {
+    let own = best.facts.losses_survived?;
+    let is_less = |other: &&Ranked| {
+        other.standing == Standing::Tie
+            && other.facts.losses_survived.is_some_and(|losses| losses < own)
+    };
+    let labels: Vec<String> =
+        others.iter().filter(is_less).map(|other| other.label.clone()).collect();
+    let (first, more) = labels.split_first()?;
+    Some(match more.len() {
+        0 => format!("{first} is tied and survives fewer failures"),
+        more => format!("{first} and {more} more are tied and survive fewer failures"),
+    })
 }
 
 /// What one can lose that another cannot.

@@ -296,7 +296,7 @@ fn parts(best: &CellSummary<'_>, other: &CellSummary<'_>) -> String {
         .chain(&queue)
         .map(|(words, ms)| format!("{words} {sign}{}", milliseconds(*ms)))
         .collect();
-    format!(": {}", told.join(", "))
+    if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
 }
 
 /// Time a request took, what the program did between requests and waited for flushes counted; 0 where none was timed.

@@ -354,7 +354,7 @@ fn lock(path: &Path, write: bool) -> Result<Held> {
     let file =
         File::open(path).map_err(|error| Error::input(format!("cannot open {name}: {error}")))?;
     let held = if write { Held::alone(file) } else { Held::beside_others(file) };
-    held.ok_or_else(|| {
+    held.map_err(|_| {
         let does = if write { "used" } else { "written" };
         Error::input(format!("{name} is being {does} by another program; wait for it to end"))
     })
