@@ -80,9 +80,23 @@ fn split_count(group: &str) -> (usize, &str) {
     }
 }
 
+/// The members that are down, as an experiment names them: `1`, `0+3`; nothing or `none` where none is.
+pub fn stated_failed(text: &str) -> Vec<&str> {
+    match text {
+        "" | "none" => Vec::new(),
+        list => list.split('+').map(str::trim).collect(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failed_members_are_joined_by_plus_or_none() {
+        assert_eq!(["", "none"].map(stated_failed), [[""; 0]; 2]);
+        assert_eq!(["1", "0 + 3"].map(|text| stated_failed(text).join(" ")), ["1", "0 3"]);
+    }
 
     fn member(drive: &str, sectors: Option<u64>) -> MemberSpec {
         MemberSpec { drive: drive.into(), sectors }

@@ -17,7 +17,7 @@ use crate::keys::{Section, Value};
 use crate::workload::{Budget, Requests, Traces, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::members::MemberSpec;
+use store::members::{MemberSpec, stated_failed};
 
 /// All trials of an experiment.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ impl Plan {
         let mut warnings = Vec::new();
         for (path, setting) in experiment.settings().iter().filter(|(path, _)| can.ignores(path)) {
             // For one workload alone, too.
-            let is_none = |value: &Value| ["", "none"].contains(&value.to_string().as_str());
+            let is_none = |value: &Value| stated_failed(&value.to_string()).is_empty();
             if path.ends_with("volume.failed") && setting.values.iter().all(is_none) {
                 continue;
             }
@@ -677,6 +677,8 @@ mod tests {
             assert!(said.contains(&format!("`{key}` is for modelled members")), "{said}");
             assert!(said.contains("--failed"), "{said}");
         }
+        let none = Experiment::parse("x.toml", "volume.failed = 'none'\n[workload.b]\n").unwrap();
+        assert!(Plan::on(&none, &real()).unwrap().warnings.is_empty());
     }
 
     #[test]

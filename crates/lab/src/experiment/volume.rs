@@ -10,15 +10,12 @@ use crate::keys::{
 use block::{LEVELS, Layout, LayoutError, Level};
 use std::sync::Arc;
 use store::factor::{DEFAULT_INTERLEAVE, DEFAULT_LEVEL};
-use store::members::{MemberSpec, parse_members};
+use store::members::{MemberSpec, parse_members, stated_failed};
 
 /// The value of `volume.controller` where the host itself runs the level.
 const NO_CONTROLLER: &str = "none";
 /// The value of `volume.log_drives` where a log has no drives of its own.
 const NO_LOG_DRIVES: &str = "none";
-
-/// The value of `volume.failed` where no member has.
-const NO_FAILED: &str = "none";
 
 /// What `level` takes.
 const LEVEL: Takes = Takes::Name {
@@ -199,11 +196,8 @@ impl VolumeKeys {
 
 /// The members that are down: `1` or `0+3`, of `members`.
 fn parse_failed(text: &str, members: usize) -> Result<Vec<u32>> {
-    if text.is_empty() || text == NO_FAILED {
-        return Ok(Vec::new());
-    }
-    let failed = text.split('+').map(|word| {
-        let member = word.trim().parse().ok().filter(|&member| (member as usize) < members);
+    let failed = stated_failed(text).into_iter().map(|word| {
+        let member = word.parse().ok().filter(|&member| (member as usize) < members);
         member.ok_or_else(|| {
             Error::input(format!(
                 "`{word}` is not a member; write numbers from 0 to {}, joined by + as in `0+1`, or `none`",

@@ -6,6 +6,7 @@ use block::{Level, SECTOR_BYTES};
 use std::collections::BTreeSet;
 use store::Manifest;
 use store::factor::Role;
+use store::members::stated_failed;
 use store::record::Record;
 
 /// What is asked: kinds of work on kinds of systems, and what is chosen there.
@@ -76,9 +77,8 @@ pub(super) fn class(manifest: &Manifest, workload: &str, stated: &Stated<'_>) ->
     let level = stated.value("volume.level").unwrap_or_default();
     let reads = manifest.only_read.iter().any(|name| name == workload);
     let in_order = ["dd", "sequential", "strided"].contains(&kind.as_str());
-    let down = stated
-        .value("volume.failed")
-        .is_some_and(|failed| !["", "none"].contains(&failed.as_str()));
+    let failed = stated.value("volume.failed");
+    let down = failed.is_some_and(|failed| !stated_failed(&failed).is_empty());
     if down {
         return format!("{level} with members down");
     }

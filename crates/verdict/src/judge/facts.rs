@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use store::Manifest;
 use store::factor::{DEFAULT_INTERLEAVE, DEFAULT_LEVEL};
 use store::known::KnownDrive;
-use store::members::stated_members;
+use store::members::{stated_failed, stated_members};
 use store::record::plain;
 
 /// What is known of a layout. What the results do not say is not known, and is not guessed.
@@ -308,8 +308,7 @@ impl<'a> Stated<'a> {
 
     /// How many members are down: in every trial, and in some.
     fn down(&self) -> [usize; 2] {
-        let is_member = |member: &&str| !["", "none"].contains(&member.trim());
-        let count = |text: &str| text.split('+').filter(is_member).count();
+        let count = |text: &str| stated_failed(text).len();
         let always = self.value("volume.failed").as_deref().map_or(0, count);
         let paths =
             ["volume.failed".to_string(), format!("workload.{}.volume.failed", self.workload)];

@@ -159,3 +159,29 @@ fn safer_in(verdict: &Verdict, situation: &Situation) -> Option<Point> {
         format!("{}, {costs} for {}", verdict.name(&out.at), super::answer::of(&situation.of));
     Some(point("safe choice", text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Wishes;
+    use crate::judge::tests::modelled;
+
+    #[test]
+    fn what_is_tied_and_survives_less_is_named() {
+        let (manifest, records) = modelled(
+            "[volume]\ndrives = '4xwd740gd'\nlevel = ['raid6', 'stripe']\ninterleave = '64KiB'\n\
+             [workload.r]\nkind = 'random'\nblock = '4KiB'\ndepth = 1\ncount = 3000\n",
+        );
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let of = |level: &str| {
+            let is_it = |ranked: &&Ranked| ranked.label.ends_with(level);
+            verdict.ranked.iter().find(is_it).unwrap().clone()
+        };
+        let tied = |level: &str| Ranked { standing: Standing::Tie, ..of(level) };
+        let said = survives_less(&of("raid6"), &[tied("stripe")]);
+        assert_eq!(said.as_deref(), Some("level stripe is tied and survives fewer failures"));
+        assert_eq!(survives_less(&of("stripe"), &[tied("raid6")]), None);
+        let behind = Ranked { standing: Standing::Behind, ..of("stripe") };
+        assert_eq!(survives_less(&of("raid6"), &[behind]), None);
+    }
+}
