@@ -27,7 +27,7 @@ pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
         let region = format_bytes(region_bytes(usable_bytes));
         format!(
             "{keeps}; where writes stay within a part of the volume, regions larger than its {region} (`lvcreate --regionsize`, \
-             `volume.region_size`) have it written less often, and a crash costs a longer resync"
+             `volume.region_size` where all levels are LVM's) have it written less often, and a crash costs a longer resync"
         )
     });
     let mdadm = of_mdadm.map(|(waits, _)| {
