@@ -167,6 +167,7 @@ fn models_agree_with_the_kernel() {
             workload.committers = { kind = "random", op = "write", block = "8KiB", jobs = 16, flush_every = 1, count = 150, volume.drives = "4x980-pro-1tb:8GiB", volume.level = "md-raid6" }
             workload.large = { kind = "random", block = "1MiB", depth = 4, reads_percent = 50, count = 200, volume.drives = "3xst18000nm000j:8GiB", volume.level = "md-stripe", volume.interleave = "128KiB" }
             workload.alone = { kind = "random", op = "write", depth = 32, flush_every = 1, count = 400, volume.drives = "1xst18000nm000j:8GiB", drive.write_cache = [false, true], volume.level = "single" }
+            workload.one = { kind = "sequential", op = "write", block = "64KiB", depth = 8, jobs = 4, flush_every = 4, count = 500, volume.drives = ["1x980-pro-1tb:8GiB", "1xp4800x-375gb:8GiB", "1xst18000nm000j:16GiB"], volume.level = "single" }
             workload.offset = { kind = "sequential", op = "write", block = "1MiB", depth = 128, count = 500, volume.drives = "6xst18000nm000j:8GiB", drive.write_cache = true, volume.level = "md-raid10-o2", volume.interleave = "16KiB" }
             workload.drained = { kind = "sequential", op = "write", block = "2MiB", depth = 4, flush_every = 16, count = 200, volume.drives = "8xmd-hdd:4GiB", drive.write_cache = true, volume.level = "md-raid10" }
             workload.readers = { kind = "sequential", block = "512KiB", jobs = 8, direct = false, amount = "24MiB", volume.drives = "3xwd740gd", volume.level = "md-stripe" }
@@ -190,6 +191,7 @@ fn models_agree_with_the_kernel() {
         ("committers", 1, 0.10),
         ("large", 1, 0.05),
         ("alone", 2, 0.05),
+        ("one", 3, 0.05),
         ("offset", 1, 0.10),
         ("drained", 1, 0.05),
         ("nested", 8, 0.05),

@@ -539,14 +539,31 @@ mod tests {
     fn a_scheduler_is_linuxs_to_have() {
         let plan = |volume: &str| {
             let text = format!(
-                "[volume]\ndrives = \"4xwd740gd\"\nscheduler = \"none\"\n{volume}\n[workload.w]\nkind = \"random\""
+                "[volume]\n{volume}\nscheduler = \"none\"\n[workload.w]\nkind = \"random\""
             );
             Plan::new(&Experiment::parse("some.toml", &text).unwrap())
         };
-        assert!(plan("level = \"md-raid5\"").is_ok());
-        let refused = plan("level = \"stripe\"").unwrap_err().to_string();
+        assert!(plan("drives = \"4xwd740gd\"\nlevel = \"md-raid5\"").is_ok());
+        assert!(plan("drives = \"wd740gd\"\nlevel = \"single\"").is_ok());
+        let refused = plan("drives = \"4xwd740gd\"\nlevel = \"stripe\"").unwrap_err().to_string();
         assert!(refused.contains("some.toml: `volume.scheduler` = none"), "{refused}");
         assert!(refused.contains("set `host.elevator`"), "{refused}");
+    }
+
+    /// Linux's queues are in front of one drive of today, and of an older disk only where its scheduler is named.
+    #[test]
+    fn one_drive_of_today_is_behind_linuxs_queues() {
+        let is_on_linux = |volume: &str| {
+            let text = format!("[volume]\n{volume}\n[workload.w]\nkind = \"random\"");
+            let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
+            plan.trials[0].setup.volume.is_on_linux()
+        };
+        for drive in ["980-pro-1tb", "ebs-gp3", "st18000nm000j"] {
+            assert!(is_on_linux(&format!("drives = \"{drive}\"\nlevel = \"single\"")), "{drive}");
+        }
+        assert!(!is_on_linux("drives = \"wd740gd\"\nlevel = \"single\""));
+        assert!(is_on_linux("drives = \"wd740gd\"\nlevel = \"single\"\nscheduler = \"none\""));
+        assert!(!is_on_linux("drives = \"2x980-pro-1tb\"\nlevel = \"stripe\""));
     }
 
     /// Ten thousand repeats of four factors of ten values are no plan, nor is one of two workloads that

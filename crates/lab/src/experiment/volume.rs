@@ -48,7 +48,8 @@ keys! {
         /// Rows in the stripe cache of md's RAID 4, 5 and 6 (`stripe_cache_size`)
         stripe_cache_rows: u32 = choice("stripe_cache", Takes::Count(17, 32_768)).default("256"),
         /// I/O scheduler that Linux has before each member: mq-deadline, none, or `auto`, as it chooses by itself: mq-deadline
-        /// for disks and for drives of up to 32 commands, none for others
+        /// for disks and for drives of up to 32 commands, none for others; an older disk by itself (`single`) has none of
+        /// Linux's queues unless one is named
         scheduler: Scheduling = choice("scheduler", Scheduling::TAKES).default("auto"),
         /// Linux's read-ahead of the volume (`read_ahead_kb`), for what is read in order through the page cache: a size, or
         /// `auto`, as it chooses by itself: 128 KiB, or twice the stripe where that is more
@@ -152,13 +153,14 @@ impl VolumeKeys {
     ///
     /// Where one is named and no Linux is in front of the members; the message names the key.
     pub(super) fn scheduler(&self, origin: &str) -> Result<Scheduling> {
-        let has_linux = self.level.runs_on_linux() && self.controller().is_none();
+        let can_have = self.level.runs_on_linux() || self.level.name == "single";
+        let has_linux = can_have && self.controller().is_none();
         if self.scheduler == Scheduling::Auto || has_linux {
             return Ok(self.scheduler);
         }
         Err(Error::input(format!(
-            "{origin}: `volume.scheduler` = {}: Linux's schedulers are modelled before the members of levels that it runs \
-             (md-…, dm-…, lvm-…, btrfs-…), not of `volume.level` = {}{}; leave it out, or set `host.elevator`",
+            "{origin}: `volume.scheduler` = {}: Linux's schedulers are modelled before one drive and the members of levels that Linux \
+             runs (md-…, dm-…, lvm-…, btrfs-…), not of `volume.level` = {}{}; leave it out, or set `host.elevator`",
             self.scheduler.word(),
             self.level,
             self.controller().map_or("", |_| " behind a controller"),
@@ -358,6 +360,18 @@ impl Member {
 }
 
 impl Volume {
+    /// Whether Linux's queues are in front of its members: those of the levels that Linux runs, and that of one drive which
+    /// is sold today, flash or a disk with sectors of 4096 bytes, or whose scheduler is named. An older disk by itself has
+    /// what its host has, if anything (`host.elevator`).
+    #[must_use]
+    pub fn is_on_linux(&self) -> bool {
+        let is_of_today = |member: &Member| !member.is_rotational() || member.has_large_sectors();
+        let is_named = self.scheduler != Scheduling::Auto;
+        let is_one = self.level.name == "single";
+        let is_linuxs = is_named || self.members.iter().all(is_of_today);
+        self.controller.is_none() && (self.level.runs_on_linux() || is_one && is_linuxs)
+    }
+
     /// The volume that a log has to itself on `members` beside this one: copies of each other where they are several,
     /// which Linux keeps where it runs this one.
     #[must_use]

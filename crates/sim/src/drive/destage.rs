@@ -60,9 +60,10 @@ impl Drive {
         }
         self.destage_next(end);
         let request = self.current.request;
+        let ready = end.max(self.ledger.charged_to());
         let phase = match self.phase {
-            Phase::Room => self.after_room(end.max(self.ledger.charged_to()), &request),
-            Phase::Drain => self.is_clean().then_some(Phase::Finish { at: end }),
+            Phase::Room => self.after_room(ready, &request),
+            Phase::Drain => self.is_clean().then_some(Phase::Finish { at: ready }),
             _ => None,
         };
         if let Some(phase) = phase {

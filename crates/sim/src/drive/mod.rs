@@ -162,7 +162,7 @@ impl Drive {
             return self.outbox.refuse(now, tag, now, Fault::Failed);
         }
         if request.op == Op::Flush && self.holds_no_writes() {
-            // A host that knows it does not even ask (Linux's `submit_bio_noacct`).
+            // Without a write cache a host does not even ask (Linux's `submit_bio_noacct`).
             let spent = Spent::NONE;
             return self.outbox.push(Event::Done { tag, at: now, result: Ok(()), spent });
         }

@@ -21,13 +21,19 @@ impl Drive {
             Op::Read if self.is_damaged(request) => self.begin_failing_read(now, request),
             Op::Read => self.begin_read(now, request, bus),
             Op::Write { fua } => self.begin_write(now, request, fua, bus),
-            Op::Flush if self.is_clean() => self.phase = Phase::Finish { at: now },
-            Op::Flush => self.phase = Phase::Drain,
+            Op::Flush => self.begin_flush(now),
             Op::Discard | Op::Zeroes => self.begin_discard(now, request),
         }
         if matches!(self.phase, Phase::Room | Phase::Drain) {
             self.destage_next(now);
         }
+    }
+
+    /// A flush costs what any command does, also where there is nothing to write.
+    fn begin_flush(&mut self, now: Nanos) {
+        let done = now + self.controller.write_overhead_ns;
+        self.ledger.charge(Part::OVERHEAD, done);
+        self.phase = if self.is_clean() { Phase::Finish { at: done } } else { Phase::Drain };
     }
 
     /// A command that only changes what its sectors mean.

@@ -7,7 +7,8 @@ use block::{Op, Request};
 use sim::drive::{Discipline, DriveSpec, Keeps, Platters, ReadAheadPolicy};
 use sim::workload::{Jobs, Pattern, RunningStream, Stream};
 use sim::{
-    Array, Device, Driver, Nanos, Outcome, Part, Processor, Server, Shelf, Splitter, run, run_on,
+    Array, Device, Driver, Event, Nanos, Outcome, Part, Processor, Server, Shelf, Splitter, run,
+    run_on,
 };
 
 fn shelf(drives: u64, spec: &DriveSpec) -> Shelf {
@@ -213,6 +214,23 @@ fn flushes_cost_nothing_without_a_write_cache() {
     // With one each flush waits for the write before.
     let cached = rate(1, 4096);
     assert!(cached < 0.6 * flushed, "{cached} {flushed}");
+}
+
+/// A flush costs a command's overhead where everything is on the medium already: who comes back from the flush before has
+/// sent on by then.
+#[test]
+fn a_flush_of_nothing_costs_a_command() {
+    let mut spec = spec();
+    spec.controller.write_buffer_sectors = 4096;
+    let mut drives = shelf(1, &spec);
+    let mut done = Vec::new();
+    drives.submit(0, 1, Request::flush());
+    while let Some(at) = drives.next_event() {
+        drives.advance(at, &mut done);
+    }
+    let [Event::Done { at, .. }] = done[..] else { panic!("{done:?}") };
+    assert_eq!(at, spec.controller.write_overhead_ns);
+    assert!(at > 0);
 }
 
 #[test]
