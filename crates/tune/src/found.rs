@@ -9,11 +9,12 @@ use crate::question::{CHUNKS, Candidate, Question};
 use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::Model;
 use risk::in_words;
+use serde_json::{Map, Value as Json};
 use store::known::ERASED_TOGETHER;
 use store::quantity::Better;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
-use verdict::tables::{figure, slower};
+use verdict::tables::{figure, listed, slower};
 
 /// What the verdict says of what the answer holds for, in its own words.
 const OF_VERDICT: [&str; 17] = [
@@ -164,6 +165,7 @@ impl Found<'_> {
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
         lines.extend(holds.map(|point| (point.about.clone(), point.text.clone())));
+        lines.extend(self.not_compared());
         lines.extend(self.beyond_the_model());
         let range = |range: &risk::inputs::Range| {
             let [low, high] = [range.low, range.high].map(in_words);
@@ -213,6 +215,22 @@ impl Found<'_> {
         });
         let cut: Vec<String> = lost.into_iter().chain(facts.torn_by_crash.clone()).collect();
         (!cut.is_empty()).then(|| cut.join("; "))
+    }
+
+    /// Levels of which no trial was steady, so that nobody knows whether they are better.
+    fn not_compared(&self) -> Option<(String, String)> {
+        let level = |at: &Map<String, Json>| at.get("volume.level").map(store::record::plain);
+        let compared: Vec<_> = self.verdict.ranked.iter().map(|ranked| level(&ranked.at)).collect();
+        let unsteady = self.verdict.left_out.iter().filter(|out| out.is_unsteady);
+        let mut levels: Vec<String> = unsteady
+            .map(|out| level(&out.at))
+            .filter(|of| !compared.contains(of))
+            .flatten()
+            .collect();
+        levels.sort();
+        levels.dedup();
+        let text = format!("{}, and may be better: no trial of it was steady", listed(&levels));
+        (!levels.is_empty()).then(|| ("not compared".into(), text))
     }
 
     /// What the model has hardly.

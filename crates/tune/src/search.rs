@@ -93,6 +93,9 @@ pub fn race<E>(
 const SHARE: usize = 20;
 const AT_LEAST: usize = 3;
 
+/// So many more cells are measured of a kind whose first one cannot be compared.
+const MORE_OF_A_KIND: usize = 3;
+
 /// What is expected to be as little behind the best may be ahead of it: short trials err by more.
 const SLACK: f64 = 0.05;
 
@@ -125,8 +128,9 @@ impl Race<'_> {
                 first.push(cell);
             }
         }
-        let most = self.cells.len().div_ceil(SHARE).max(first.len() + AT_LEAST);
         self.measure(&first, measure)?;
+        self.measure_next_of_kinds(&order, prior, measure)?;
+        let most = self.cells.len().div_ceil(SHARE).max(self.raced.evaluations + AT_LEAST);
         loop {
             let best = self.in_order().first().and_then(|&best| Some((best, self.mean(best)?)));
             // Until something can be chosen, whatever the prior has next.
@@ -147,6 +151,33 @@ impl Race<'_> {
             }
             self.measure(&open, measure)?;
         }
+    }
+
+    /// A kind whose first cell cannot be compared, as where its trial does not settle, has others measured, in `order`: it may
+    /// be the best kind.
+    fn measure_next_of_kinds<E>(
+        &mut self,
+        order: &[usize],
+        prior: Prior<'_>,
+        measure: &mut Measure<'_, E>,
+    ) -> Result<(), E> {
+        let kind = |cell: usize| self.cells[cell][prior.kinds];
+        for _ in 0..MORE_OF_A_KIND {
+            let compared: Vec<usize> = self.raced.scores.keys().copied().map(kind).collect();
+            let mut next: Vec<usize> = Vec::new();
+            for &cell in order {
+                let is_open = !self.tried[cell] && prior.scores[cell].is_some();
+                let kinds_next = |&other: &usize| kind(other) == kind(cell);
+                if is_open && !compared.contains(&kind(cell)) && !next.iter().any(kinds_next) {
+                    next.push(cell);
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            self.measure(&next, measure)?;
+        }
+        Ok(())
     }
 
     /// How far measurements of a kind are from its prior, in the mean; of a kind without any, nothing.

@@ -219,6 +219,26 @@ fn a_prior_that_forbids_all_is_none() {
     assert!(raced.scores.keys().any(|&cell| cell >= 40), "{raced:?}");
 }
 
+/// A kind whose first cell cannot be compared may still be the best kind: another cell of it is measured.
+#[test]
+fn a_kind_is_not_given_up_for_one_trial_that_does_not_settle() {
+    let cells: Vec<Vec<usize>> = (0..24).map(|cell| vec![cell % 3, cell / 3]).collect();
+    // The third kind is the best, and short trials do not see it. Its first two cells do not settle.
+    let of =
+        |cell: usize, third: f64| if cell % 3 == 2 { third } else { 1.0 } - cell as f64 / 100.0;
+    let prior: Vec<Option<f64>> = (0..24).map(|cell| Some(of(cell, 0.8))).collect();
+    let effort = Effort { exhaustive: 4, seeds: 1, near: 0.15, at_least: 1 };
+    let mut measure = |which: &[usize], _: u64| {
+        let settles = |cell: usize| ![2, 5].contains(&cell);
+        Ok::<_, Infallible>(
+            which.iter().map(|&cell| settles(cell).then(|| of(cell, 2.0))).collect(),
+        )
+    };
+    let prior = Prior { scores: &prior, kinds: 0 };
+    let Ok(raced) = race(&cells, Some(prior), effort, &mut measure);
+    assert!(raced.scores.contains_key(&8), "{raced:?}");
+}
+
 /// One lucky seed does not decide: the next few get more seeds however far behind they are.
 #[test]
 fn a_lucky_seed_is_tried_again() {

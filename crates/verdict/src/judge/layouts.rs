@@ -88,6 +88,8 @@ impl Layouts {
         // By workload and repeat, so that the order of quantities and samples is not that of the trials.
         ordered.sort_by_key(|record| (place(record), record.repeat));
         let mut overloaded: Vec<(usize, String, String)> = Vec::new();
+        let mut unsteady: Vec<(usize, String, String)> = Vec::new();
+        let mut counted: Vec<(usize, &Record)> = Vec::new();
         let mut places = Places::default();
         for record in ordered {
             let (given, at) = split(manifest, record);
@@ -97,21 +99,42 @@ impl Layouts {
                 found.layouts[layout].notes.push(record.note.clone());
             }
             let left_out = unsteady::is_left_out(manifest, record);
-            let reason = unsteady::reason(record).filter(|_| left_out);
-            if record.is_overloaded() {
+            if let Some(reason) = unsteady::reason(record).filter(|_| left_out) {
                 let under = found.named_under(&record.workload, &given);
-                overloaded.extend(reason.map(|reason| (layout, under, reason)));
-            } else {
-                found.layouts[layout].unsteady.extend(reason);
+                let out = if record.is_overloaded() { &mut overloaded } else { &mut unsteady };
+                out.push((layout, under, reason));
             }
             let samples = found.samples(&mut places, manifest, record, &given);
             if !left_out {
                 found.layouts[layout].samples.extend(samples);
+                counted.push((layout, record));
             }
         }
         found.layouts.iter_mut().for_each(|layout| layout.samples.sort());
+        found.leave_out_unsteady(manifest, &unsteady, &counted);
         found.leave_out_overloaded(&overloaded);
         found
+    }
+
+    /// What was not steady is left out, and a layout with it unless another repeat of the same was: that is what counts.
+    fn leave_out_unsteady(
+        &mut self,
+        manifest: &Manifest,
+        unsteady: &[(usize, String, String)],
+        counted: &[(usize, &Record)],
+    ) {
+        if unsteady.is_empty() {
+            return;
+        }
+        let under =
+            |record: &Record| self.named_under(&record.workload, &split(manifest, record).0);
+        let counted: BTreeSet<(usize, String)> =
+            counted.iter().map(|&(layout, record)| (layout, under(record))).collect();
+        for (layout, under, reason) in unsteady {
+            if !counted.contains(&(*layout, under.clone())) {
+                self.layouts[*layout].unsteady.insert(reason.clone());
+            }
+        }
     }
 
     /// A load that no layout keeps up with says nothing of any of them, unless there is no other.
