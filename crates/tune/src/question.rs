@@ -4,7 +4,7 @@ use crate::drives::Drives;
 use crate::work::{Work, names_its_cache};
 use block::SECTOR_BYTES;
 use block::layout::Level;
-use lab::experiment::Experiment;
+use lab::experiment::{Experiment, check_interleave};
 use lab::{Error, Result};
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
@@ -316,6 +316,16 @@ impl Question {
     ///
     /// Where there is nothing to choose among.
     pub fn experiment_text(&self) -> Result<String> {
+        let (candidates, _) = self.candidates()?;
+        // An experiment has each chunk on each level; what is for RAID 0 alone is left out beside others.
+        self.text(|chunk| {
+            let sectors = block::units::parse_sectors(chunk).unwrap_or(0);
+            candidates.iter().all(|of| check_interleave(of.level, sectors).is_ok())
+        })
+    }
+
+    /// The experiment with all that is tried, of chunks those that are so.
+    fn text(&self, is_kept: impl Fn(&str) -> bool) -> Result<String> {
         self.work.allow(self.objective.iter().chain(&self.subject_to))?;
         let (candidates, _) = self.candidates()?;
         let mut tables = self.work.tables.clone();
@@ -345,9 +355,9 @@ impl Question {
             tables.insert("drive".into(), drive.into());
         }
         let mut volume = entry(&mut tables, "volume");
-        let distinct = |of: &dyn Fn(&Candidate) -> &'static str| {
+        let distinct = |of: &dyn Fn(&Candidate) -> &'static str, is_kept: &dyn Fn(&str) -> bool| {
             let mut values: Vec<Value> = Vec::new();
-            for value in candidates.iter().map(|candidate| Value::from(of(candidate))) {
+            for value in candidates.iter().map(of).filter(|value| is_kept(value)).map(Value::from) {
                 if !values.contains(&value) {
                     values.push(value);
                 }
@@ -358,8 +368,8 @@ impl Question {
             "drives".into(),
             format!("{}x{}", self.members(), self.drives.drive.name).into(),
         );
-        volume.insert("level".into(), distinct(&|candidate| candidate.level.name));
-        volume.insert("interleave".into(), distinct(&|candidate| candidate.chunk));
+        volume.insert("level".into(), distinct(&|candidate| candidate.level.name, &|_| true));
+        volume.insert("interleave".into(), distinct(&|candidate| candidate.chunk, &is_kept));
         let caches = candidates.iter().filter_map(|candidate| candidate.cache.parse::<i64>().ok());
         let mut caches: Vec<i64> = caches.collect();
         caches.sort_unstable();
@@ -372,13 +382,13 @@ impl Question {
         Ok(tables.to_string())
     }
 
-    /// The same, read.
+    /// What the search takes its cells from, with chunks that only some levels take.
     ///
     /// # Errors
     ///
     /// Where a key of the work's file is wrong.
     pub fn experiment(&self) -> Result<Experiment> {
-        Experiment::parse(&self.work.origin, &self.experiment_text()?)
+        Experiment::parse(&self.work.origin, &self.text(|_| true)?)
     }
 }
 
@@ -402,6 +412,19 @@ pub(crate) mod tests {
         let drives = Drives::read(drives).unwrap();
         let work = Work::find(work, &drives).unwrap();
         Question { survive, ..Question::new(drives, work) }
+    }
+
+    /// `ileave run` refuses 96 KiB on RAID 5, so that what `--save` writes has it only where RAID 0 is alone.
+    #[test]
+    fn a_saved_question_has_chunks_that_all_its_levels_take() {
+        let chunks = |survive| {
+            let question = question("4x wd740gd", "postgres", survive);
+            let saved: Table = question.experiment_text().unwrap().parse().unwrap();
+            let asked: Table = question.text(|_| true).unwrap().parse().unwrap();
+            [saved, asked].map(|of| of["volume"]["interleave"].as_array().unwrap().len())
+        };
+        assert_eq!(chunks(0), [CHUNKS.len(), CHUNKS.len() + OTHER_CHUNKS.len()]);
+        assert_eq!(chunks(1), [CHUNKS.len(); 2]);
     }
 
     #[test]
