@@ -90,6 +90,13 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
             job.in_flight()
         )
     }));
+    warnings.extend(jobs.iter().filter(|job| job.has_two_rates()).map(|job| {
+        format!(
+            "{label}:{}: [{}] mixes reads and writes, and fio holds each to the rate: they are half and half, together twice \
+             the rate, whatever `rwmixread` says",
+            job.line, job.name
+        )
+    }));
     Ok(JobFile { experiment, warnings })
 }
 

@@ -84,37 +84,54 @@ struct Run {
     writes: bool,
     /// Of the last billed I/O, the bytes that nothing was asked of.
     left_bytes: u64,
+    /// When its last command is done.
+    done_at: Nanos,
 }
 
 /// Counts I/Os as they are billed.
 ///
 /// With a unit of 256 KiB a command of 512 KiB is two I/Os. Eight commands of 32 KiB are eight; where the
-/// volume merges and each continues the one before it, they are one.
+/// volume merges and each continues the one before it, they are one. On SSD volumes that takes two that are there at the
+/// same time: what was acknowledged before the next came is an I/O of its own (our estimate; the maker says "attempts to
+/// merge"). Volumes of disks, whose unit is larger, are billed by sequences.
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
     unit_bytes: u64,
     merges: bool,
     runs: [Run; RUNS],
     oldest: usize,
+    /// The run of the last command, if that is of one.
+    last: Option<usize>,
 }
+
+/// The largest unit of SSD volumes.
+const SSD_UNIT_BYTES: u64 = 256 << 10;
 
 impl Meter {
     pub(crate) fn new(unit_bytes: u32, merges: bool) -> Self {
-        Meter { unit_bytes: unit_bytes.into(), merges, runs: [Run::default(); RUNS], oldest: 0 }
+        Meter {
+            unit_bytes: unit_bytes.into(),
+            merges,
+            runs: [Run::default(); RUNS],
+            oldest: 0,
+            last: None,
+        }
     }
 
     pub(crate) fn unit_bytes(&self) -> u64 {
         self.unit_bytes
     }
 
-    pub(crate) fn charge(&mut self, op: Op, sector: u64, bytes: u64) -> Cost {
+    /// What a command costs that comes at `now`.
+    pub(crate) fn charge(&mut self, now: Nanos, op: Op, sector: u64, bytes: u64) -> Cost {
         let writes = op.modifies();
         // What moves no data is one I/O of no bytes.
         if !matches!(op, Op::Read | Op::Write { .. }) {
+            self.last = None;
             return Cost { ios: u64::from(op != Op::Flush), bytes: 0, unit_bytes: 0, writes };
         }
         let unit_bytes = self.unit_bytes;
-        let run = self.continued(sector, writes);
+        let run = self.continued(now, sector, writes);
         let beyond = bytes.saturating_sub(run.left_bytes);
         let ios = beyond.div_ceil(unit_bytes);
         run.left_bytes = run.left_bytes + ios * unit_bytes - bytes;
@@ -122,15 +139,27 @@ impl Meter {
         Cost { ios, bytes, unit_bytes: ios * unit_bytes, writes }
     }
 
+    /// When the command that was charged last is done.
+    pub(crate) fn is_done_at(&mut self, at: Nanos) {
+        if let Some(last) = self.last {
+            self.runs[last].done_at = at;
+        }
+    }
+
     /// The sequence that a command continues; a new one where it continues none.
-    fn continued(&mut self, sector: u64, writes: bool) -> &mut Run {
-        let is_next = |run: &Run| run.end == sector && run.writes == writes && sector > 0;
+    fn continued(&mut self, now: Nanos, sector: u64, writes: bool) -> &mut Run {
+        let is_of_ssds = self.unit_bytes <= SSD_UNIT_BYTES;
+        let is_next = |run: &Run| {
+            let is_there = now < run.done_at || !is_of_ssds;
+            run.end == sector && run.writes == writes && sector > 0 && is_there
+        };
         let found = self.runs.iter().position(is_next).filter(|_| self.merges);
         let at = found.unwrap_or_else(|| {
             self.oldest = (self.oldest + 1) % RUNS;
-            self.runs[self.oldest] = Run { end: sector, writes, left_bytes: 0 };
+            self.runs[self.oldest] = Run { end: sector, writes, left_bytes: 0, done_at: now };
             self.oldest
         });
+        self.last = Some(at);
         &mut self.runs[at]
     }
 }
@@ -142,7 +171,24 @@ mod tests {
     const KIB: u64 = 1024;
 
     fn ios(meter: &mut Meter, op: Op, at_kib: u64, kib: u64) -> u64 {
-        meter.charge(op, at_kib * 2, kib * KIB).ios
+        let ios = meter.charge(0, op, at_kib * 2, kib * KIB).ios;
+        meter.is_done_at(1);
+        ios
+    }
+
+    /// Appends of which each waits for the one before are an I/O each on SSD volumes, and one a unit on those of disks.
+    #[test]
+    fn what_is_done_before_the_next_comes_is_not_merged() {
+        let billed = |unit_bytes| {
+            let mut meter = Meter::new(unit_bytes, true);
+            let append = |n: u64| {
+                let ios = meter.charge(n, Op::WRITE, 16 * (n + 1), 8 * KIB).ios;
+                meter.is_done_at(n + 1);
+                ios
+            };
+            (0..32).map(append).sum::<u64>()
+        };
+        assert_eq!([billed(256 * 1024), billed(1024 * 1024)], [32, 1]);
     }
 
     #[test]
@@ -151,8 +197,8 @@ mod tests {
         for (kib, expected) in [(4, 1), (256, 1), (257, 2), (512, 2), (1024, 4)] {
             assert_eq!(ios(&mut meter, Op::Read, 4096, kib), expected, "{kib} KiB");
         }
-        assert_eq!(meter.charge(Op::Flush, 0, 0).ios, 0);
-        assert_eq!(meter.charge(Op::Discard, 0, 0).ios, 1);
+        assert_eq!(meter.charge(0, Op::Flush, 0, 0).ios, 0);
+        assert_eq!(meter.charge(0, Op::Discard, 0, 0).ios, 1);
     }
 
     #[test]

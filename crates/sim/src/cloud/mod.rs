@@ -189,9 +189,10 @@ impl Device for CloudVolume {
             self.busy_since = now;
         }
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-        let cost = self.meter.charge(request.op, request.sector, bytes);
+        let cost = self.meter.charge(now, request.op, request.sector, bytes);
         let (passes_at, limit) = self.gate.pass(now, &cost);
         let delay_ns = self.delay_ns(request.op);
+        self.meter.is_done_at(passes_at + delay_ns);
         let mut spent = Spent::NONE;
         spent.add(limit, passes_at - now);
         spent.add(Part::OVERHEAD, delay_ns);

@@ -55,7 +55,7 @@ impl Policy for Allowance {
         }
         self.arrived_at = now;
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-        let cost = self.meter.charge(request.op, request.sector, bytes);
+        let cost = self.meter.charge(now, request.op, request.sector, bytes);
         let (at, limit) = self.gate.pass(now, &cost);
         if at == now {
             return io.send(now, slot, 0, request);

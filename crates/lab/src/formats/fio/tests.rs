@@ -46,11 +46,12 @@ fsync=32
     let work = requests(&trials[0]);
     let keys = &work.keys;
     assert_eq!((trials.len(), trials[0].cell.workload.as_str()), (1, "mixed-load"));
-    assert_eq!((work.pattern, keys.reads_percent, keys.depth), (Pattern::Random, Some(70), 16));
+    assert_eq!((work.pattern, keys.reads_percent, keys.depth), (Pattern::Random, Some(50), 16));
     assert_eq!((keys.block_sectors, work.sizes()), (8, [(8, 60), (128, 40)].as_slice()));
     assert_eq!((keys.jobs, keys.job_step_sectors), (2, Some(1 << 21)));
     assert_eq!((work.runtime_ns(), keys.think_ns), (30_000_000_000, 10_000));
-    assert_eq!((keys.bytes_per_s, keys.flush_every), (Some(2 << 20), Some(32)));
+    // 2 MiB/s of reads and as much of writes.
+    assert_eq!((keys.bytes_per_s, keys.flush_every), (Some(4 << 20), Some(32)));
     assert_eq!((work.count(), work.amount_sectors()), (u64::MAX, u64::MAX));
 }
 
@@ -262,6 +263,10 @@ fn options_become_keys() {
         ("rw=write\nsize=1g\nend_fsync=1", "end_fsync = true"),
         ("rw=read\ntime_based\nruntime=9\nsize=50%", "span_percent = 50"),
         ("rw=randread\nsize=1g\nrate_iops=100\nrate_process=poisson", "arrivals = \"poisson\"\n"),
+        ("rw=randrw\nrwmixread=70\nsize=1g\nrate_iops=100", "reads_percent = 50\n"),
+        ("rw=randrw\nrwmixread=70\nsize=1g\nrate_iops=100", "requests_per_s = 200\n"),
+        ("rw=randrw\nrwmixread=70\nsize=1g\nrate=2m", "rate = 4194304\n"),
+        ("rw=randrw\nrwmixread=70\nsize=1g", "reads_percent = 70\n"),
         ("rw=read\nsize=1g\nthinktime=10\nthinktime_blocks=4", "think_every = 4"),
         ("rw=read\nsize=1g\nzonemode=none", "amount = \"1GiB\""),
         ("rw=randread\nsize=1g\nfilename=/dev/sda:/dev/sdb", "amount = \"1GiB\""),
