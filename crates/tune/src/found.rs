@@ -229,7 +229,7 @@ impl Found<'_> {
             .collect();
         levels.sort();
         levels.dedup();
-        let text = format!("{}, and may be better: no trial of it was steady", listed(&levels));
+        let text = format!("{}, and may be better: no such trial was steady", listed(&levels));
         (!levels.is_empty()).then(|| ("not compared".into(), text))
     }
 

@@ -106,6 +106,9 @@ fn is_small_at_random(work: &toml::Table) -> bool {
 /// The sample that only a trial with a length of its own has.
 const ELAPSED: &str = "elapsed_s";
 
+/// A trace of fewer requests chooses no layout: its 99th percentile would be that of less than ten.
+const TRACED_MIN: u64 = 1000;
+
 impl Work {
     /// The work called `name`, or that of the experiment, fio job or block trace of this path, for such drives.
     ///
@@ -181,6 +184,13 @@ impl Work {
                     .context("as a block trace")
                     .followed_by("an experiment's file ends in .toml, and a fio job's in .fio")
             })?;
+        if survey.requests < TRACED_MIN {
+            return Err(Error::input(format!(
+                "{name} has {} requests, too few to choose a layout by: the slowest of a hundred must be several, so take a \
+                 trace of {TRACED_MIN} or more; `kind = \"trace\"` in an experiment replays it as it is, with `ileave run`",
+                survey.requests
+            )));
+        }
         let mut tables = toml::Table::new();
         let about = format!(
             "{} requests of {name} at their own times, {} reads and {} writes in {:.0} s",

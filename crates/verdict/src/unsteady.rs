@@ -108,6 +108,9 @@ fn next_step(manifest: &Manifest, unsteady: &[&Record], needed_mib: f64) -> Stri
     });
     let lengths: Vec<String> = lengths.map(|key| format!("`{key}`")).collect();
     let gib = figure(needed_mib / 1024.0);
+    if workloads.iter().any(|name| settings.contains_key(&format!("workload.{name}.file"))) {
+        return format!("A longer trace is needed: at least {gib} GiB");
+    }
     if lengths.is_empty() {
         return format!(
             "Raise `run.budget` or `run.budget_requests`: at least {gib} GiB a trial are needed"

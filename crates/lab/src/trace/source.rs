@@ -259,8 +259,13 @@ impl Disks {
 pub(super) fn format_of(path: &Path) -> Result<Format> {
     let mut lines = Lines::open(path, None)?;
     // Headings and comments come first, and traces of blkparse begin with anything.
-    for _ in 0..100 {
-        let Some(line) = lines.next()? else { break };
+    for place in 0..100 {
+        let Some(line) = lines.next()? else {
+            if place == 0 {
+                return Err(Error::input(format!("{} is empty", path.display())));
+            }
+            break;
+        };
         if let Some(format) = Format::of(line) {
             return Ok(format);
         }

@@ -104,9 +104,14 @@ struct Column<'a> {
     unit: String,
     /// The published numbers that stand beside it.
     beside: Option<&'a Published>,
-    /// Whether the 99th percentile of latency follows.
-    has_p99: bool,
+    /// The samples that follow, each with its heading.
+    followed_by: Vec<(&'static str, &'static str)>,
 }
+
+/// What follows the main sample where it was measured. A commit is a write and the flush that makes it durable, and the latency
+/// of the write alone would mislead.
+const FOLLOWING: [(&str, &str); 3] =
+    [("p99 ms", P99), ("commits/s", "commits_per_s"), ("commit p99 ms", "commit_p99_ms")];
 
 /// The columns of a workload: one, or one for each stream that is judged apart.
 fn columns_of<'a>(
@@ -125,7 +130,7 @@ fn columns_of<'a>(
             let called = of.map_or_else(|| plain.replace('_', " "), Sample::before_unit);
             let unit = of.map_or("", |sample| sample.unit).to_string();
             let title = format!("{stream} {called}").trim_end().to_string();
-            Column { title, workload: name, sample, unit, beside: None, has_p99: false }
+            Column { title, workload: name, sample, unit, beside: None, followed_by: Vec::new() }
         };
         return streams.into_iter().map(column).collect();
     }
@@ -138,9 +143,13 @@ fn columns_of<'a>(
     };
     let beside = published.filter(|table| has_sample(table, name, sample));
     let title = if sample == P99 { format!("{name} p99") } else { name.to_string() };
-    let latencies = cells.iter().any(|c| c.records.iter().any(|r| r.sample(P99).is_some()));
-    let has_p99 = latencies && sample != P99;
-    vec![Column { title, workload: name, sample, unit, beside, has_p99 }]
+    let is_measured = |of: &str| {
+        let cells = cells.iter().filter(|cell| cell.workload == name);
+        cells.flat_map(|cell| &cell.records).any(|record| record.sample(of).is_some())
+    };
+    let followed_by =
+        FOLLOWING.into_iter().filter(|(_, of)| is_measured(of) && *of != sample).collect();
+    vec![Column { title, workload: name, sample, unit, beside, followed_by }]
 }
 
 fn group_table(
@@ -173,23 +182,21 @@ fn group_table(
         if column.beside.is_some() {
             header.push("published".into());
         }
-        if column.has_p99 {
-            header.push("p99 ms".into());
-        }
+        header.extend(column.followed_by.iter().map(|(title, _)| (*title).to_string()));
     }
     let mut table = table(&header, factors);
     for at in rows {
         let mut row: Vec<String> =
             at.iter().map(|(path, value)| manifest.factors.with_unit(path, value)).collect();
-        for Column { workload, sample, beside, has_p99, .. } in &columns {
+        for Column { workload, sample, beside, followed_by, .. } in &columns {
             let cell = cells.iter().find(|cell| cell.workload == *workload && cell.at == at);
             row.push(cell.map_or_else(String::new, |cell| spread(cell, sample)));
             if let Some(published) = beside {
                 row.push(published_number(published, workload, sample, at, &fitted));
             }
-            if *has_p99 {
-                row.push(cell.and_then(|c| c.measured(P99)).map_or_else(String::new, figure));
-            }
+            row.extend(followed_by.iter().map(|(_, of)| {
+                cell.and_then(|cell| cell.measured(of)).map_or_else(String::new, figure)
+            }));
         }
         table.add_row(row);
     }
