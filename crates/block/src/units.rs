@@ -131,6 +131,24 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{bytes}B")
 }
 
+/// Writes a time the way `parse_nanos` reads it, exactly: 20,000 is `20us`, 1,500,000 is `1500us`.
+pub fn format_nanos(nanos: u64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    in_units(nanos, &units).unwrap_or_else(|| format!("{nanos}ns"))
+}
+
+/// Writes a rate the way `parse_bytes_per_s` reads it, exactly: 100,000,000 is `100MB/s`, 2,097,152 is `2MiB/s`.
+pub fn format_bytes_per_s(bytes_per_s: u64) -> String {
+    let units = [(1_000_000_000, "GB/s"), (1_000_000, "MB/s"), (1_000, "kB/s")];
+    in_units(bytes_per_s, &units).unwrap_or_else(|| format!("{}/s", format_bytes(bytes_per_s)))
+}
+
+/// A number in the largest of `units` that it is a multiple of.
+fn in_units(number: u64, units: &[(u64, &str)]) -> Option<String> {
+    let (each, unit) = units.iter().find(|(each, _)| number > 0 && number.is_multiple_of(*each))?;
+    Some(format!("{}{unit}", number / each))
+}
+
 /// The number in front and the unit behind it.
 fn split(text: &str) -> Result<(&str, &str), UnitError> {
     let text = text.trim();
@@ -229,6 +247,8 @@ mod tests {
         sizes.extend((0..64).flat_map(|shift| [1 << shift, 3_u64.wrapping_shl(shift)]));
         for bytes in sizes {
             assert_eq!(parse_bytes(&format_bytes(bytes)), Ok(bytes));
+            assert_eq!(parse_bytes_per_s(&format_bytes_per_s(bytes)), Ok(bytes));
+            assert_eq!(parse_nanos(&format_nanos(bytes)), Ok(bytes));
         }
     }
 }

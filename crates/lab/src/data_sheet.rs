@@ -262,6 +262,10 @@ fn platters(sheet: &DataSheet, sectors: u64, moves: &Moves, draft: &mut Draft) -
     }
     let (kind, note) = match sheet.heads {
         Some(_) => (SHEET, "surfaces"),
+        None if cylinders as f64 > CYLINDERS_ABOUT => (
+            ESTIMATE,
+            "the most that a disk has; its tracks are then narrower than on disks of 8 to 24 TB",
+        ),
         None => (
             ESTIMATE,
             "1 to 20, so that there are at most about 520,000 cylinders, as on disks of 8 to 24 TB",

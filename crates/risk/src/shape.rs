@@ -73,9 +73,20 @@ pub enum ShapeError {
     NotOne(String),
 }
 
+/// The level and groups that somebody means by `raid60-2`.
+fn grouped(name: &str) -> Option<(&str, usize)> {
+    let (level, groups) = name.split_once('-')?;
+    let groups = groups.parse().ok().filter(|&groups: &usize| groups > 0)?;
+    ["raid50", "raid60"].contains(&level).then_some((level, groups))
+}
+
 impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            ShapeError::NoSuchLevel(name) if grouped(name).is_some() => {
+                let (level, groups) = grouped(name).expect("it was asked");
+                write!(f, "no level is called `{name}`; write `{level}` with `--groups {groups}`")
+            }
             ShapeError::NoSuchLevel(name) => write!(
                 f,
                 "no level is called `{name}`; write one of stripe, mirror, raid10, raid5, raid6, raid50, raid60, \
@@ -204,6 +215,7 @@ mod tests {
             Shape::new(level, members, groups).unwrap_err().to_string()
         };
         assert!(error("raid7", 8, None).contains("no level is called `raid7`"));
+        assert!(error("raid60-2", 8, None).contains("write `raid60` with `--groups 2`"));
         assert!(error("raid6", 3, None).contains("at least 4 members"));
         assert!(error("raid60", 9, None).contains("do not make 2 equal groups"));
         assert!(error("raid6", 8, Some(0)).contains("0 equal groups"));

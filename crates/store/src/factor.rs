@@ -4,7 +4,7 @@
 
 use crate::record::{plain, short_key};
 use block::SECTOR_BYTES;
-use block::units::format_bytes;
+use block::units::{format_bytes, format_bytes_per_s, format_nanos};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
@@ -52,6 +52,22 @@ pub enum Written {
     /// Sizes of a key that counts sectors, kept in them and written in bytes, as the person did: `256KiB`, and once
     /// `256KiB (512 sectors)`.
     BytesOfSectors,
+    /// Rates, kept in bytes a second: `100MB/s`.
+    Rate,
+    /// Times, kept in nanoseconds: `20us`.
+    Time,
+}
+
+impl Written {
+    /// The unit in which whole numbers are kept; empty where there is none.
+    pub fn kept_in(self) -> &'static str {
+        match self {
+            Written::AsIs => "",
+            Written::Bytes | Written::Sectors | Written::BytesOfSectors => "sectors",
+            Written::Rate => "bytes/s",
+            Written::Time => "ns",
+        }
+    }
 }
 
 /// One factor.
@@ -67,12 +83,14 @@ pub struct FactorKind {
 impl FactorKind {
     /// A value as people write it.
     pub fn shown(self, value: &Json) -> String {
-        match size_bytes(value) {
-            Some(bytes) if matches!(self.written, Written::Bytes | Written::BytesOfSectors) => {
-                format_bytes(bytes)
-            }
-            _ => plain(value),
-        }
+        let number = value.as_u64();
+        let shown = match self.written {
+            Written::Bytes | Written::BytesOfSectors => size_bytes(value).map(format_bytes),
+            Written::Rate => number.map(format_bytes_per_s),
+            Written::Time => number.map(format_nanos),
+            Written::AsIs | Written::Sectors => None,
+        };
+        shown.unwrap_or_else(|| plain(value))
     }
 
     /// The unit that all values are written in and none of them carries; empty where there is none.

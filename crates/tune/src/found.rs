@@ -6,6 +6,7 @@ use crate::confirm::Confirmed;
 use crate::front::{self, EVEN, FrontRow, room};
 use crate::pick::Why;
 use crate::question::{CHUNKS, Candidate, Question};
+use block::layout::Spread;
 use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::Model;
 use risk::in_words;
@@ -91,7 +92,10 @@ impl Found<'_> {
             self.verdict.unit
         );
         let because = match self.why {
-            Why::Default => " (the default; nothing tried is reliably better)".into(),
+            Why::Default if self.has_default_copies() => {
+                " (the default; nothing tried is reliably better)".into()
+            }
+            Why::Default => " (md's default chunk; nothing tried is reliably better)".into(),
             Why::Nearest => {
                 " (nothing tried is reliably better; of those as good the nearest to md's default)"
                     .into()
@@ -104,6 +108,11 @@ impl Found<'_> {
             Why::Fastest => " (no reliable difference to the next best)".into(),
         };
         format!("Use {what}{because}: {figures}.")
+    }
+
+    /// Whether copies are where mdadm puts them by itself (`--layout=n2`).
+    fn has_default_copies(&self) -> bool {
+        !matches!(self.best.level.spread(), Some(Spread::Far | Spread::Offset))
     }
 
     /// What is second, by name.

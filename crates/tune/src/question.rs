@@ -184,7 +184,8 @@ impl Question {
         let members = self.members();
         if members == 1 {
             return Err(Error::input(
-                "one drive leaves no layout to choose: use it as it is, or take more with --drives",
+                "one drive leaves no layout to choose; take more with --drives, or ask `ileave run` what the one makes of \
+                 the work, in an experiment with `level = \"single\"` (docs/questions.md, \"Is one drive enough?\")",
             ));
         }
         let fits = |level: &Level| {

@@ -161,7 +161,8 @@ pub(crate) fn raced(
 
 /// Why nothing is recommended; where a limit is not met, with what the nearest layout has.
 fn nothing_found(verdict: &Verdict) -> Error {
-    let limits = verdict.points.iter().filter(|point| point.about == "limit");
+    let is_why = |about: &str| ["limit", "not steady", "overloaded"].contains(&about);
+    let limits = verdict.points.iter().filter(|point| is_why(&point.about));
     let lines =
         std::iter::once(verdict.answer.as_str()).chain(limits.map(|point| point.text.as_str()));
     let lines: Vec<&str> = lines.collect();

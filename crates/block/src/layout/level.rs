@@ -362,7 +362,9 @@ impl fmt::Display for NoSuchLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "there is no layout `{}`; the plain ones are", self.0)?;
         let plain = LEVELS.iter().filter(|level| !level.name.contains('-'));
-        plain.map(|level| level.name).try_for_each(|name| write!(f, " {name}"))
+        plain.map(|level| level.name).try_for_each(|name| write!(f, " {name}"))?;
+        let is_of_zfs = self.0.starts_with("raidz") || self.0.starts_with("zfs");
+        if is_of_zfs { write!(f, "; ZFS is not modelled") } else { Ok(()) }
     }
 }
 

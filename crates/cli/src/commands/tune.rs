@@ -197,6 +197,10 @@ fn posed(file: &Path, flags: &TuneFlags) -> Result<Posed> {
 fn question(flags: &TuneFlags) -> Result<Question> {
     let capacity_bytes = match &flags.capacity {
         None => 0,
+        Some(text) if text.parse::<f64>().is_ok() => {
+            let next = format!("write a unit, as in `--capacity {text}TB`");
+            return Err(Error::input(format!("--capacity {text}: a size has a unit; {next}")));
+        }
         Some(text) => parse_bytes(text)
             .map_err(|error| Error::input(format!("--capacity {text}: {error}")))?,
     };

@@ -43,23 +43,23 @@ pub(crate) struct TuneFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Vec<PathBuf>,
     /// Budget for the drives, in US$: takes as many as it pays for, up to the number in --drives
-    #[arg(long, value_name = "US$", value_parser = dollars)]
+    #[arg(long, value_name = "US$", value_parser = dollars, allow_negative_numbers = true)]
     pub(crate) budget: Option<f64>,
     /// Price of one drive, in US$ [default: from the catalogue]
-    #[arg(long, value_name = "US$", value_parser = dollars)]
+    #[arg(long, value_name = "US$", value_parser = dollars, allow_negative_numbers = true)]
     pub(crate) price: Option<f64>,
     /// Work: a name from the list, or an experiment, fio job or trace file
     #[arg(long, value_name = "WORK", required_unless_present = "file")]
     pub(crate) workload: Option<String>,
     /// Drives that may fail without losing data [default: 1; cloud volumes also
     /// show a plain stripe]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) survive: Option<usize>,
     /// Least usable capacity, as in 60TB
     #[arg(long, value_name = "SIZE")]
     pub(crate) capacity: Option<String>,
     /// Hot spares, taken from the drives
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) spares: usize,
     /// Leave out layouts that lose acknowledged writes in a power cut; turns the drives' write caches off
     #[arg(long)]

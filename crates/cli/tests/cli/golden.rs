@@ -20,6 +20,13 @@ fn the_2006_sweep() {
     assert_eq!(shown.replace("\nResults: ileave-results/fair-2006-1\n", ""), again);
 }
 
+/// Commits stand beside the writes that they begin with.
+#[test]
+fn one_drive() {
+    let shown = stdout(scratch().path(), &["run", &experiment("one-drive.toml")]);
+    check("run-one-drive.txt", &shown);
+}
+
 #[test]
 fn the_2006_table_beside_ours() {
     check("reproduce-fair-2006.txt", &stdout(scratch().path(), &["reproduce", "fair-2006"]));

@@ -434,6 +434,19 @@ fn a_trace_is_work() {
     let odd = ileave(scratch.path(), &["tune", "--drives", "4x wd740gd", "--workload", "odd.csv"]);
     assert_eq!(odd.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&odd.stderr).contains("as a block trace"));
+    // Of three requests, of none, and of a room without a unit nothing can be chosen.
+    std::fs::write(scratch.path().join("none.csv"), "").unwrap();
+    std::fs::write(scratch.path().join("few.csv"), "1,host,0,Read,0,4096,0\n".repeat(3)).unwrap();
+    for (work, room, said) in [
+        ("none.csv", "1TB", "none.csv is empty"),
+        ("few.csv", "1TB", "few.csv has 3 requests, too few"),
+        ("mine.csv", "60", "as in `--capacity 60TB`"),
+    ] {
+        let asked = ["tune", "--drives", "4x wd740gd", "--workload", work, "--capacity", room];
+        let refused = ileave(scratch.path(), &asked);
+        let stderr = String::from_utf8_lossy(&refused.stderr).to_string();
+        assert!(refused.status.code() == Some(2) && stderr.contains(said), "{stderr}");
+    }
 }
 
 /// A rig that cannot confirm says so before anything is measured, and what to do.

@@ -112,6 +112,8 @@ impl Key {
         let written = match self.takes {
             Takes::Sectors(..) if self.in_sectors => Shown::Sectors,
             Takes::Sectors(..) => Shown::Bytes,
+            Takes::Rate(..) => Shown::Rate,
+            Takes::Time(..) => Shown::Time,
             _ => Shown::AsIs,
         };
         FactorKind { role: self.role.unwrap_or_default(), written }

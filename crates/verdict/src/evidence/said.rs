@@ -3,6 +3,9 @@
 use super::{Evidence, FEW};
 use crate::tables::percent;
 
+/// A median error below this is said as such, and not as 0 %.
+const LEAST: f64 = 0.005;
+
 /// What md's rates do not answer.
 const DIRECT: &str = "; buffered writes differ less between chunks";
 
@@ -26,7 +29,11 @@ impl Evidence {
                     format!(
                         "{many} measured {values} of such work {test} the model, which is off by {} at the median; no \
                          measured difference between these layouts ({what}) does",
-                        percent(off)
+                        if off < LEAST {
+                            format!("less than {}", percent(LEAST))
+                        } else {
+                            percent(off)
+                        }
                     )
                 }
                 None => format!("no measurement tests the model here ({what})"),

@@ -77,9 +77,10 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
         return format!("Use {}: {} for {}.", best.label, praise(verdict, best), over(verdict));
     }
     format!(
-        "No single winner. {} loses least: at most {} than the best for each workload.",
+        "No single winner. {} loses least: at most {} than the best for each {}.",
         best.label,
-        slower(1.0 / best.value, verdict.better, &verdict.unit)
+        slower(1.0 / best.value, verdict.better, &verdict.unit),
+        each(verdict)
     )
 }
 
@@ -107,6 +108,19 @@ fn praise(verdict: &Verdict, best: &Ranked) -> String {
         return word.into();
     }
     format!("{word}, or tied with the {word},")
+}
+
+/// What layouts were judged under: several workloads, or one under several loads or conditions.
+fn each(verdict: &Verdict) -> &'static str {
+    let mut names: Vec<&str> =
+        verdict.situations.iter().map(|situation| of(&situation.of)).collect();
+    names.dedup();
+    let mut given = verdict.situations.iter().flat_map(|situation| situation.given.keys());
+    match names.as_slice() {
+        [_] if given.all(|path| verdict.factors.role(path) == Role::Load) => "load",
+        [_] => "condition",
+        _ => "workload",
+    }
 }
 
 /// The workloads that layouts are judged by: `read and write`, `read at every load`.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use store::record::{Record, plain};
-use store::{Manifest, factor, sample};
+use store::{Manifest, sample};
 
 /// A column.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +84,6 @@ where
 
 fn factor_column(manifest: &Manifest, records: &[Record], path: &str) -> Column {
     let kind = manifest.factors.of(path);
-    let is_size = kind.written != factor::Written::AsIs;
     // An empty text is a factor that does not apply.
     let given = |record| -> Option<&Json> {
         let record: &Record = record;
@@ -95,7 +94,7 @@ fn factor_column(manifest: &Manifest, records: &[Record], path: &str) -> Column 
     let about = About {
         name: path.into(),
         role: kind.role.to_string(),
-        unit: if is_size && is_number { "sectors".into() } else { String::new() },
+        unit: if is_number { kind.written.kept_in().into() } else { String::new() },
         meaning: "",
     };
     Column { about, values }
