@@ -154,6 +154,12 @@ impl Measured {
         }
     }
 
+    /// What nobody asked for was no work of a program: requests came by the clock.
+    pub(crate) fn has_no_program(&mut self) {
+        let of_program = self.samples.iter_mut().filter(|(name, _)| *name == "program_ms");
+        of_program.for_each(|(_, ms)| *ms = 0.0);
+    }
+
     /// More came than was done, which the end of the trial hides: there is no steady state.
     pub(crate) fn add_overloaded(&mut self) {
         self.samples.retain(|(name, _)| *name != "steady");

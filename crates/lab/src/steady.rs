@@ -174,6 +174,9 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
         measured.samples.push((OVERLOADED, 1.0));
     }
     measured.holds = load.held;
+    if load::is_open(trial) {
+        measured.has_no_program();
+    }
     measured.put_first(trial);
     measured.series = (!series.is_empty()).then_some(series);
     measured
