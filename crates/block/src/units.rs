@@ -131,22 +131,28 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{bytes}B")
 }
 
-/// Writes a time the way `parse_nanos` reads it, exactly: 20,000 is `20us`, 1,500,000 is `1500us`.
+/// Writes a time the way `parse_nanos` reads it, exactly: 20,000 is `20us`, 1,500,000 is `1.5ms`.
 pub fn format_nanos(nanos: u64) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
     in_units(nanos, &units).unwrap_or_else(|| format!("{nanos}ns"))
 }
 
-/// Writes a rate the way `parse_bytes_per_s` reads it, exactly: 100,000,000 is `100MB/s`, 2,097,152 is `2MiB/s`.
+/// Writes a rate the way `parse_bytes_per_s` reads it, exactly: 100,000,000 is `100MB/s`, 131,072,000 is `125MiB/s`.
 pub fn format_bytes_per_s(bytes_per_s: u64) -> String {
-    let units = [(1_000_000_000, "GB/s"), (1_000_000, "MB/s"), (1_000, "kB/s")];
-    in_units(bytes_per_s, &units).unwrap_or_else(|| format!("{}/s", format_bytes(bytes_per_s)))
+    let decimal = [(1_000_000_000, "GB/s"), (1_000_000, "MB/s"), (1_000, "kB/s")];
+    let binary = format!("{}/s", format_bytes(bytes_per_s));
+    match in_units(bytes_per_s, &decimal) {
+        Some(decimal) if decimal.len() <= binary.len() => decimal,
+        _ => binary,
+    }
 }
 
-/// A number in the largest of `units` that it is a multiple of.
+/// A number in the largest of `units` of which it has whole tenths.
 fn in_units(number: u64, units: &[(u64, &str)]) -> Option<String> {
-    let (each, unit) = units.iter().find(|(each, _)| number > 0 && number.is_multiple_of(*each))?;
-    Some(format!("{}{unit}", number / each))
+    let is_whole = |each: u64| number >= each && number.is_multiple_of(each / 10);
+    let (each, unit) = units.iter().find(|(each, _)| is_whole(*each))?;
+    let (whole, tenths) = (number / each, number % each / (each / 10));
+    Some(if tenths == 0 { format!("{whole}{unit}") } else { format!("{whole}.{tenths}{unit}") })
 }
 
 /// The number in front and the unit behind it.
@@ -239,6 +245,16 @@ mod tests {
         assert!(matches!(parse_nanos("5"), Err(UnitError::NoSuchUnit { .. })));
         assert!(matches!(parse_bytes_per_s("5MB"), Err(UnitError::NoSuchUnit { .. })));
         assert!(matches!(parse_bytes_per_s("5/s"), Err(UnitError::NoSuchUnit { .. })));
+    }
+
+    #[test]
+    fn rates_and_times_are_written_as_people_do() {
+        for text in ["125MiB/s", "1.5MB/s", "500kB/s", "20MB/s", "1.2GB/s", "64KiB/s", "100MB/s"] {
+            assert_eq!(format_bytes_per_s(parse_bytes_per_s(text).unwrap()), text);
+        }
+        for text in ["1.5ms", "20us", "1ms", "10s", "250us", "300ns"] {
+            assert_eq!(format_nanos(parse_nanos(text).unwrap()), text);
+        }
     }
 
     #[test]

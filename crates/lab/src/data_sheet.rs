@@ -264,7 +264,7 @@ fn platters(sheet: &DataSheet, sectors: u64, moves: &Moves, draft: &mut Draft) -
         Some(_) => (SHEET, "surfaces"),
         None if cylinders as f64 > CYLINDERS_ABOUT => (
             ESTIMATE,
-            "the most that a disk has; its tracks are then narrower than on disks of 8 to 24 TB",
+            "20 surfaces, the most that a disk has; its tracks are then narrower than on disks of 8 to 24 TB",
         ),
         None => (
             ESTIMATE,

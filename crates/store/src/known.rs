@@ -30,6 +30,9 @@ pub struct KnownDrive {
     /// Whether what stops the instance erases it: a disk of a cloud instance's host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_with_instance: bool,
+    /// Whether it is behind a network, as a cloud's volumes are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_remote: bool,
     /// What one cost, in US dollars.
     pub price_usd: Option<f64>,
     /// What its model was found to err by, if it was held against a trace.

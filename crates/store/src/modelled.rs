@@ -33,6 +33,11 @@ impl Manifest {
             && self.drives.values().all(|drive| drive.model_error_percent.is_some())
     }
 
+    /// Whether all of them are behind a network, as a cloud's volumes are.
+    pub fn are_remote(&self) -> bool {
+        !self.drives.is_empty() && self.drives.values().all(|drive| drive.is_remote)
+    }
+
     /// Whether flash drives are among them that were held to nothing.
     pub fn has_flash(&self) -> bool {
         let is_flash = |drive: &KnownDrive| drive.is_flash() && drive.model_error_percent.is_none();

@@ -174,7 +174,7 @@ impl Found<'_> {
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
         lines.extend(holds.map(|point| (point.about.clone(), point.text.clone())));
-        lines.extend(self.not_compared());
+        lines.extend(not_compared(self.verdict).map(|text| ("not compared".into(), text)));
         lines.extend(self.beyond_the_model());
         let range = |range: &risk::inputs::Range| {
             let [low, high] = [range.low, range.high].map(in_words);
@@ -226,22 +226,6 @@ impl Found<'_> {
         (!cut.is_empty()).then(|| cut.join("; "))
     }
 
-    /// Levels of which no trial was steady, so that nobody knows whether they are better.
-    fn not_compared(&self) -> Option<(String, String)> {
-        let level = |at: &Map<String, Json>| at.get("volume.level").map(store::record::plain);
-        let compared: Vec<_> = self.verdict.ranked.iter().map(|ranked| level(&ranked.at)).collect();
-        let unsteady = self.verdict.left_out.iter().filter(|out| out.is_unsteady);
-        let mut levels: Vec<String> = unsteady
-            .map(|out| level(&out.at))
-            .filter(|of| !compared.contains(of))
-            .flatten()
-            .collect();
-        levels.sort();
-        levels.dedup();
-        let text = format!("{}, and may be better: no such trial was steady", listed(&levels));
-        (!levels.is_empty()).then(|| ("not compared".into(), text))
-    }
-
     /// What the model has hardly.
     fn beyond_the_model(&self) -> Option<(String, String)> {
         let is_shingled = matches!(self.question.drives.drive.model, Model::Shingled(_));
@@ -261,5 +245,47 @@ impl Found<'_> {
             (*price_usd)?,
             figure(cost / room_tb)
         ))
+    }
+}
+
+/// Levels of which no layout was steady, so that nobody knows whether they are better.
+fn not_compared(verdict: &Verdict) -> Option<String> {
+    let level = |at: &Map<String, Json>| at.get("volume.level").map(store::record::plain);
+    let compared: Vec<_> = verdict.ranked.iter().map(|ranked| level(&ranked.at)).collect();
+    let unsteady = verdict.left_out.iter().filter(|out| out.is_unsteady);
+    let mut levels: Vec<String> =
+        unsteady.map(|out| level(&out.at)).filter(|of| !compared.contains(of)).flatten().collect();
+    levels.sort();
+    levels.dedup();
+    (!levels.is_empty())
+        .then(|| format!("{}: no trial was steady, so it may be better", listed(&levels)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::experiment::Experiment;
+    use lab::rig::sim::Sim;
+    use lab::{Keep, run};
+    use verdict::Wishes;
+
+    #[test]
+    fn a_level_without_a_steady_trial_is_named() {
+        let text = "[volume]\ndrives = '4xwd740gd'\nlevel = ['md-stripe', 'md-mirror']\ninterleave = ['64KiB', '128KiB']\n\
+                    [workload.w]\nkind = 'random'\n";
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let mut records = ran.records();
+        let said = |records: &[store::record::Record]| {
+            not_compared(&Verdict::new(&ran.manifest, records, &Wishes::default()).unwrap())
+        };
+        assert_eq!(said(&records), None);
+        let is_mirror = |of: &store::record::Record| of.at["volume.level"] == "md-mirror";
+        let mut mirrors: Vec<_> = records.iter_mut().filter(|of| is_mirror(of)).collect();
+        mirrors[0].samples.insert("steady", 0.0);
+        if let Some(last) = mirrors.get_mut(1) {
+            last.samples.insert("steady", 0.0);
+        }
+        assert_eq!(said(&records).unwrap(), "md-mirror: no trial was steady, so it may be better");
     }
 }

@@ -44,7 +44,14 @@ pub struct Posed {
 
 impl Posed {
     /// The question of an experiment, of which no results are known.
-    pub fn new(experiment: Experiment, wishes: Wishes, price_usd: Option<f64>) -> Posed {
+    pub fn new(mut experiment: Experiment, wishes: Wishes, price_usd: Option<f64>) -> Posed {
+        let is_search =
+            |path: &String| path.starts_with("workload.") && path.ends_with(".capacity");
+        let settings = experiment.settings();
+        if settings.keys().any(is_search) && !settings.contains_key("run.repeats") {
+            // The race has seeds of its own.
+            experiment.set_values("run.repeats", "1").expect("it is a number");
+        }
         let text = settings::text(&experiment);
         Posed { experiment, text, wishes, price_usd, known: Vec::new(), question: None }
     }

@@ -28,7 +28,7 @@ impl Scheduler {
     /// Whether Linux has mq-deadline before the drives of `volume` by itself.
     pub(crate) fn is_asked(volume: &Volume) -> bool {
         let auto = Volume { scheduler: Scheduling::Auto, ..volume.clone() };
-        volume.is_on_linux() && lab::machine::scheduler(&auto).name() == BOTH.values[0]
+        volume.is_on_linux && lab::machine::scheduler(&auto).name() == BOTH.values[0]
     }
 
     /// What `best` with each says, whose drives take one command at a time or more.

@@ -89,7 +89,7 @@ pub fn race<E>(
     Ok(race.raced)
 }
 
-/// With a prior, one cell in so many is measured, or a few more than there are kinds.
+/// With a prior, one cell in so many is measured, or a few more than it takes to have each kind compared.
 const SHARE: usize = 20;
 const AT_LEAST: usize = 3;
 

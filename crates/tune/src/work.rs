@@ -186,8 +186,8 @@ impl Work {
             })?;
         if survey.requests < TRACED_MIN {
             return Err(Error::input(format!(
-                "{name} has {} requests, too few to choose a layout by: the slowest of a hundred must be several, so take a \
-                 trace of {TRACED_MIN} or more; `kind = \"trace\"` in an experiment replays it as it is, with `ileave run`",
+                "{name} has {} requests, too few: the 99th percentile would rest on fewer than ten. Use a trace of {TRACED_MIN} \
+                 or more; `ileave run` replays this one as it is, by `kind = \"trace\"` in an experiment",
                 survey.requests
             )));
         }

@@ -56,7 +56,9 @@ impl Evidence {
         let all: &[Pair] = if asked.is_one_system() { &KEPT } else { &[] };
         let pairs = all.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
         let pairs = pairs.map(|pair| (pair.ours().abs(), pair.is_right())).collect();
-        let levels = KEPT.iter().filter(|pair| pair.is_level() && asked.is_of_class(pair));
+        // Those that were measured are of drives, whose times say nothing of a cloud's.
+        let is_like = |pair: &&Pair| pair.is_level() && asked.is_of_class(pair);
+        let levels = KEPT.iter().filter(is_like).filter(|_| !manifest.are_remote());
         Evidence {
             pairs,
             levels: levels.map(|level| (level.ours() - level.theirs()).abs()).collect(),

@@ -193,11 +193,14 @@ fn posed(file: &Path, flags: &TuneFlags) -> Result<Posed> {
     Ok(Posed::new(experiment, wishes, flags.price))
 }
 
+/// A `--capacity` below this, without a unit, is not meant in bytes.
+const BARE_MAX: f64 = 1e6;
+
 /// The question of drives and work.
 fn question(flags: &TuneFlags) -> Result<Question> {
     let capacity_bytes = match &flags.capacity {
         None => 0,
-        Some(text) if text.parse::<f64>().is_ok() => {
+        Some(text) if text.parse().is_ok_and(|bare: f64| (1.0..BARE_MAX).contains(&bare)) => {
             let next = format!("write a unit, as in `--capacity {text}TB`");
             return Err(Error::input(format!("--capacity {text}: a size has a unit; {next}")));
         }

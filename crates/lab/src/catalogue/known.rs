@@ -14,6 +14,7 @@ impl From<&Drive> for KnownDrive {
             promised: drive.promised(),
             price_usd: drive.figures.price_usd,
             goes_with_instance: drive.figures.goes_with_instance,
+            is_remote: drive.is_remote(),
             model_error_percent: drive.figures.model_error_percent,
             model_error_source: drive.sheet.source("model_error_percent").map(String::from),
         }

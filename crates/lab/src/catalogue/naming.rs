@@ -22,7 +22,7 @@ impl Folder {
     /// What to say of a name that means no file, or several.
     pub(super) fn unknown(&'static self, name: &str) -> Result<Error> {
         let thing = self.thing;
-        if name.bytes().all(|byte| byte.is_ascii_digit()) {
+        if name.len() <= 2 && name.bytes().all(|byte| byte.is_ascii_digit()) {
             return Ok(Error::input(format!(
                 "`{name}` is a number, and no {thing}; write a name, behind a count where there are several, as in 4xNAME"
             )));

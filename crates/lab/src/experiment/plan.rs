@@ -48,7 +48,7 @@ const TRIALS_MAX: u64 = 1_000_000;
 /// Repeats of each cell at most, where comparisons end them and nobody says how many.
 const REPEATS_TO_COMPARE_MAX: u64 = 30;
 
-/// Repeats where a rate is searched for: what is found hangs on a percentile at one seed, and varies by some percent.
+/// Repeats where a rate is searched for: what is found depends on a percentile at one seed, and varies by some percent.
 const REPEATS_OF_SEARCHES: u64 = 3;
 
 impl Plan {
@@ -231,10 +231,11 @@ impl Plan {
     ) -> Result<Setup> {
         let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), KnownHost::from(&host));
-        let volume = self.volume(origin, values, members)?;
+        let files = file_system::read(&Section::new(values, "fs"));
+        let is_sorted_for = host.elevator.is_some() || files.is_some();
+        let volume = self.volume(origin, values, members, is_sorted_for)?;
         let log = self.log(origin, values, &volume)?;
         let fault = FaultSetup::of(FaultKeys::read(&Section::new(values, "fault")));
-        let files = file_system::read(&Section::new(values, "fs"));
         Ok(Setup { host, volume, log, files, fault })
     }
 
@@ -243,6 +244,7 @@ impl Plan {
         origin: &str,
         values: &BTreeMap<String, Value>,
         members: &Members,
+        is_sorted_for: bool,
     ) -> Result<Volume> {
         let keys = VolumeKeys::read(&Section::new(values, "volume"));
         let controller = match keys.controller() {
@@ -284,6 +286,7 @@ impl Plan {
             volume_outstanding,
             member_outstanding,
             controller,
+            is_on_linux: keys.is_on_linux(&members, is_sorted_for),
             level: keys.level,
             interleave_sectors: keys.interleave_sectors,
             failed,
@@ -585,7 +588,7 @@ mod tests {
         let is_on_linux = |volume: &str| {
             let text = format!("[volume]\n{volume}\n[workload.w]\nkind = \"random\"");
             let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
-            plan.trials[0].setup.volume.is_on_linux()
+            plan.trials[0].setup.volume.is_on_linux
         };
         for drive in ["980-pro-1tb", "ebs-gp3", "st18000nm000j"] {
             assert!(is_on_linux(&format!("drives = \"{drive}\"\nlevel = \"single\"")), "{drive}");
@@ -593,6 +596,22 @@ mod tests {
         assert!(!is_on_linux("drives = \"wd740gd\"\nlevel = \"single\""));
         assert!(is_on_linux("drives = \"wd740gd\"\nlevel = \"single\"\nscheduler = \"none\""));
         assert!(!is_on_linux("drives = \"2x980-pro-1tb\"\nlevel = \"stripe\""));
+        // A host that sorts is another system, and a log is on the system of its volume.
+        assert!(!is_on_linux(
+            "drives = \"980-pro-1tb\"\nlevel = \"single\"\n[host]\nelevator = \"c-look\""
+        ));
+        for (level, is_linuxs) in [("md-stripe", true), ("stripe", false)] {
+            let text = format!(
+                "volume = {{ drives = \"2xwd740gd\", level = \"{level}\", log_drives = \"1x980-pro-1tb\" }}\n\
+                 workload.w = {{ kind = \"sequential\", op = \"write\", to_log = true }}"
+            );
+            let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
+            assert_eq!(
+                plan.trials[0].setup.log.as_ref().unwrap().is_on_linux,
+                is_linuxs,
+                "{level}"
+            );
+        }
     }
 
     /// Ten thousand repeats of four factors of ten values are no plan, nor is one of two workloads that

@@ -48,8 +48,8 @@ keys! {
         /// Rows in the stripe cache of md's RAID 4, 5 and 6 (`stripe_cache_size`)
         stripe_cache_rows: u32 = choice("stripe_cache", Takes::Count(17, 32_768)).default("256"),
         /// I/O scheduler that Linux has before each member: mq-deadline, none, or `auto`, as it chooses by itself: mq-deadline
-        /// for disks and for drives of up to 32 commands, none for others; an older disk by itself (`single`) has none of
-        /// Linux's queues unless one is named
+        /// for disks and for drives of up to 32 commands, none for others; an older disk by itself (`single`, sectors of
+        /// 512 bytes) has none of Linux's queues unless a scheduler is named
         scheduler: Scheduling = choice("scheduler", Scheduling::TAKES).default("auto"),
         /// Linux's read-ahead of the volume (`read_ahead_kb`), for what is read in order through the page cache: a size, or
         /// `auto`, as it chooses by itself: 128 KiB, or twice the stripe where that is more
@@ -167,6 +167,17 @@ impl VolumeKeys {
         )))
     }
 
+    /// Whether Linux's queues are in front of `members`: those of the levels that Linux runs, and one drive that is sold today,
+    /// flash or a disk with sectors of 4096 bytes, or whose scheduler is named. An older disk by itself has what its host
+    /// has, as has any that the host sorts for (`host.elevator`) or that has a file system.
+    pub(super) fn is_on_linux(&self, members: &[Member], is_sorted_for: bool) -> bool {
+        let is_of_today = |member: &Member| !member.is_rotational() || member.has_large_sectors();
+        let is_named = self.scheduler != Scheduling::Auto;
+        let is_ones = self.level.name == "single"
+            && (is_named || !is_sorted_for && members.iter().all(is_of_today));
+        self.controller().is_none() && (self.level.runs_on_linux() || is_ones)
+    }
+
     /// How far Linux reads ahead.
     ///
     /// # Errors
@@ -252,6 +263,8 @@ pub struct Volume {
     pub member_outstanding: Option<u32>,
     /// The RAID controller that the members are behind; `None` where the host itself runs the level.
     pub controller: Option<RaidController>,
+    /// Whether Linux's queues are in front of its members.
+    pub is_on_linux: bool,
 }
 
 /// What a volume lies on.
@@ -360,18 +373,6 @@ impl Member {
 }
 
 impl Volume {
-    /// Whether Linux's queues are in front of its members: those of the levels that Linux runs, and that of one drive which
-    /// is sold today, flash or a disk with sectors of 4096 bytes, or whose scheduler is named. An older disk by itself has
-    /// what its host has, if anything (`host.elevator`).
-    #[must_use]
-    pub fn is_on_linux(&self) -> bool {
-        let is_of_today = |member: &Member| !member.is_rotational() || member.has_large_sectors();
-        let is_named = self.scheduler != Scheduling::Auto;
-        let is_one = self.level.name == "single";
-        let is_linuxs = is_named || self.members.iter().all(is_of_today);
-        self.controller.is_none() && (self.level.runs_on_linux() || is_one && is_linuxs)
-    }
-
     /// The volume that a log has to itself on `members` beside this one: copies of each other where they are several,
     /// which Linux keeps where it runs this one.
     #[must_use]

@@ -92,8 +92,8 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
     }));
     warnings.extend(jobs.iter().filter(|job| job.has_two_rates()).map(|job| {
         format!(
-            "{label}:{}: [{}] mixes reads and writes, and fio holds each to the rate: they are half and half, together twice \
-             the rate, whatever `rwmixread` says",
+            "{label}:{}: [{}]: fio applies the rate to reads and to writes separately, so taken as half reads and half writes, \
+             together at twice the rate; where the rate is not reached, fio keeps `rwmixread`: leave the rate out to ask for that",
             job.line, job.name
         )
     }));

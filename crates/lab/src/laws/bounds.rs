@@ -69,7 +69,7 @@ pub(super) static LAWS: &[Law] = &[
         in_the_long_run: false,
         holds: |trial, measured| {
             // On Linux a request that is merged is done before its own processor time is over, which is open.
-            let is_merged = trial.setup.volume.is_on_linux();
+            let is_merged = trial.setup.volume.is_on_linux;
             let cpu = value(&measured[0], "cpu_busy").filter(|_| !is_merged);
             let busiest = measured[0].member_busy.iter().copied().chain(cpu).fold(0.0, f64::max);
             at_most(busiest, ROUNDING, "of the time busy, but there is only")

@@ -30,7 +30,7 @@ pub(super) static LAWS: &[Law] = &[
             let kept = if work.pattern == Pattern::Random { !is_due } else { is_fifo(trial) };
             let kept = kept && has_one_copy(trial);
             // Linux's queues merge what waits, so that more depth makes other commands.
-            let kept = kept && !trial.setup.volume.is_on_linux();
+            let kept = kept && !trial.setup.volume.is_on_linux;
             // And where random reads hit what drives read ahead while they had nothing else to do.
             let kept = kept && !(work.reads() && hits_read_ahead(trial));
             // The end of a short run waits for the slowest drive.
@@ -87,7 +87,7 @@ pub(super) static LAWS: &[Law] = &[
             // A stripe ends with its last whole chunk; random requests to one that ends sooner go elsewhere.
             let sectors = *volume.member_sectors().ok()?.first()?;
             let even = sectors.is_multiple_of(volume.interleave_sectors);
-            let is_linuxs = volume.is_on_linux();
+            let is_linuxs = volume.is_on_linux;
             let same = if is_linuxs { ["dm-stripe", "dm-concat"] } else { ["stripe", "concat"] };
             (alone && even && within_a_chunk(trial)?)
                 .then(|| same.map(|level| vec![("volume.level", level.into())]).into())

@@ -16,7 +16,7 @@ pub(super) fn array(
     let is_rebuilt = volume.rebuild_bytes_per_s.is_some();
     let array: Box<dyn Device> = if volume.level.has_stripe_cache() && !is_rebuilt {
         linux::md(volume, below, driver)?.into()
-    } else if volume.is_on_linux() {
+    } else if volume.is_on_linux {
         let queues = linux::block_layer(volume, below, &driver.plugs)?;
         let copies = linux::copy_choice(volume);
         let array = mapped(volume, queues, driver)?.choosing_copies(copies);

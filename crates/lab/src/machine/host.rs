@@ -55,7 +55,7 @@ fn is_bare(setup: &Setup, driver: &Driver) -> bool {
     let queues = [volume.volume_outstanding, volume.member_outstanding];
     let whole = volume.members.iter().all(Member::is_whole);
     let one_disk = volume.controller.is_some() || (volume.level.name == "single" && whole);
-    one_disk && !volume.is_on_linux() && driver.is_free() && queues == [None; 2]
+    one_disk && !volume.is_on_linux && driver.is_free() && queues == [None; 2]
 }
 
 /// The drives of `setup` as a host sees them that is none of ours: each a target, or the controller that they are

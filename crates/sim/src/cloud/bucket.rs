@@ -189,6 +189,16 @@ mod tests {
             (0..32).map(append).sum::<u64>()
         };
         assert_eq!([billed(256 * 1024), billed(1024 * 1024)], [32, 1]);
+        // Two at a time are one I/O of 16 KiB, and a flush between them changes nothing.
+        let mut meter = Meter::new(256 * 1024, true);
+        let append = |n: u64| {
+            let ios = meter.charge(n / 2, Op::WRITE, 16 * (n + 1), 8 * KIB).ios;
+            meter.is_done_at(n / 2 + 1);
+            meter.charge(n / 2, Op::Flush, 0, 0);
+            meter.is_done_at(n / 2);
+            ios
+        };
+        assert_eq!((0..32).map(append).sum::<u64>(), 16);
     }
 
     #[test]

@@ -38,6 +38,7 @@ impl<D: Device> Throttle<D> {
     pub fn new(below: D, limits: &[Limit], counted: Vec<bool>) -> Result<Self, CloudError> {
         assert_eq!(counted.len(), below.geometry().target_sectors.len(), "each is counted or not");
         let gate = Gate::new(limits)?;
+        // Nothing is merged here, so that nobody has to say when what was charged is done.
         let meter = Meter::new(UNIT_BYTES, false);
         let waiting = Held::default();
         Ok(Wrapper::around(below, Allowance { gate, meter, counted, waiting, arrived_at: 0 }))

@@ -88,8 +88,8 @@ impl Layouts {
         // By workload and repeat, so that the order of quantities and samples is not that of the trials.
         ordered.sort_by_key(|record| (place(record), record.repeat));
         let mut overloaded: Vec<(usize, String, String)> = Vec::new();
-        let mut unsteady: Vec<(usize, String, String)> = Vec::new();
-        let mut counted: Vec<(usize, &Record)> = Vec::new();
+        let mut unsteady: Vec<(usize, u64, String)> = Vec::new();
+        let mut counted: Vec<(usize, u64)> = Vec::new();
         let mut places = Places::default();
         for record in ordered {
             let (given, at) = split(manifest, record);
@@ -99,41 +99,40 @@ impl Layouts {
                 found.layouts[layout].notes.push(record.note.clone());
             }
             let left_out = unsteady::is_left_out(manifest, record);
-            if let Some(reason) = unsteady::reason(record).filter(|_| left_out) {
+            let reason = unsteady::reason(record).filter(|_| left_out);
+            if record.is_overloaded() {
                 let under = found.named_under(&record.workload, &given);
-                let out = if record.is_overloaded() { &mut overloaded } else { &mut unsteady };
-                out.push((layout, under, reason));
+                overloaded.extend(reason.map(|reason| (layout, under, reason)));
+            } else {
+                unsteady.extend(reason.map(|reason| (layout, record.repeat, reason)));
             }
             let samples = found.samples(&mut places, manifest, record, &given);
             if !left_out {
                 found.layouts[layout].samples.extend(samples);
-                counted.push((layout, record));
+                counted.push((layout, record.repeat));
             }
         }
         found.layouts.iter_mut().for_each(|layout| layout.samples.sort());
-        found.leave_out_unsteady(manifest, &unsteady, &counted);
+        found.leave_out_unsteady(&unsteady, &counted);
         found.leave_out_overloaded(&overloaded);
         found
     }
 
-    /// What was not steady is left out, and a layout with it unless another repeat of the same was: that is what counts.
-    fn leave_out_unsteady(
-        &mut self,
-        manifest: &Manifest,
-        unsteady: &[(usize, String, String)],
-        counted: &[(usize, &Record)],
-    ) {
-        if unsteady.is_empty() {
-            return;
+    /// What was not steady is left out, and a layout with it unless half of its repeats were steady all through: those count.
+    fn leave_out_unsteady(&mut self, unsteady: &[(usize, u64, String)], counted: &[(usize, u64)]) {
+        let broken: BTreeSet<(usize, u64)> =
+            unsteady.iter().map(|(layout, repeat, _)| (*layout, *repeat)).collect();
+        let steady = counted.iter().filter(|repeat| !broken.contains(repeat));
+        // Of each layout, the repeats that were steady less those that were not.
+        let mut left: BTreeMap<usize, i64> = BTreeMap::new();
+        for (layout, _) in steady.collect::<BTreeSet<_>>() {
+            *left.entry(*layout).or_default() += 1;
         }
-        let under =
-            |record: &Record| self.named_under(&record.workload, &split(manifest, record).0);
-        let counted: BTreeSet<(usize, String)> =
-            counted.iter().map(|&(layout, record)| (layout, under(record))).collect();
-        for (layout, under, reason) in unsteady {
-            if !counted.contains(&(*layout, under.clone())) {
-                self.layouts[*layout].unsteady.insert(reason.clone());
-            }
+        for (layout, _) in &broken {
+            *left.entry(*layout).or_default() -= 1;
+        }
+        for (layout, _, reason) in unsteady.iter().filter(|(layout, ..)| left[layout] < 0) {
+            self.layouts[*layout].unsteady.insert(reason.clone());
         }
     }
 

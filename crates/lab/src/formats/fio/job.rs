@@ -198,12 +198,13 @@ impl Job {
         self.jobs * if self.asynchronous { self.depth } else { 1 }
     }
 
-    /// Whether a rate is one of its reads and one of its writes: fio holds each direction to it, and goes on with the other
+    /// Whether a rate is one of its reads and one of its writes. fio holds each direction to it, and goes on with the other
     /// where one is ahead, whatever the mix (fio 3.33: 100 reads and 100 writes a second at `rate_iops=100` and 50, 70 and
-    /// 90 % of reads).
+    /// 90 % of reads). A program that thinks seldom reaches a rate, and keeps its mix.
     pub(super) fn has_two_rates(&self) -> bool {
         let is_mixed = self.mixed && (1..100).contains(&self.mix_percent);
-        is_mixed && (self.bytes_per_s.is_some() || self.requests_per_s.is_some())
+        let has_rate = self.bytes_per_s.is_some() || self.requests_per_s.is_some();
+        is_mixed && has_rate && self.think_ns == 0
     }
 
     /// The rate of reads and writes together.

@@ -46,12 +46,12 @@ fsync=32
     let work = requests(&trials[0]);
     let keys = &work.keys;
     assert_eq!((trials.len(), trials[0].cell.workload.as_str()), (1, "mixed-load"));
-    assert_eq!((work.pattern, keys.reads_percent, keys.depth), (Pattern::Random, Some(50), 16));
+    assert_eq!((work.pattern, keys.reads_percent, keys.depth), (Pattern::Random, Some(70), 16));
     assert_eq!((keys.block_sectors, work.sizes()), (8, [(8, 60), (128, 40)].as_slice()));
     assert_eq!((keys.jobs, keys.job_step_sectors), (2, Some(1 << 21)));
     assert_eq!((work.runtime_ns(), keys.think_ns), (30_000_000_000, 10_000));
-    // 2 MiB/s of reads and as much of writes.
-    assert_eq!((keys.bytes_per_s, keys.flush_every), (Some(4 << 20), Some(32)));
+    // It thinks, and keeps its mix.
+    assert_eq!((keys.bytes_per_s, keys.flush_every), (Some(2 << 20), Some(32)));
     assert_eq!((work.count(), work.amount_sectors()), (u64::MAX, u64::MAX));
 }
 
