@@ -5,7 +5,7 @@ use crate::bitmap::hours;
 use crate::confirm::Confirmed;
 use crate::front::{self, EVEN, FrontRow, room};
 use crate::pick::Why;
-use crate::question::{CHUNKS, Candidate, Question};
+use crate::question::{Candidate, Question};
 use block::layout::Spread;
 use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::Model;
@@ -123,7 +123,9 @@ impl Found<'_> {
 
     /// That a larger chunk than the best was not tried, where nothing says that it would be worse.
     fn at_the_edge(&self) -> Option<String> {
-        let is_last = CHUNKS.last().is_some_and(|last| *last == self.best.chunk);
+        // Of arrays side by side nothing larger is held to a kernel.
+        let is_last = self.best.chunk == self.question.largest_chunk()
+            && !self.question.fits_in(self.best.chunk);
         let is_chosen = self.best.level.interleaved() && self.why != Why::Default;
         (is_last && is_chosen).then(|| {
             let larger = parse_bytes(self.best.chunk).map_or_else(|_| "more".into(), |bytes| format_bytes(2 * bytes));

@@ -137,7 +137,7 @@ fn by_position(name: &'static str, case: &Case, share: Option<f64>) -> Rule {
         chunk_kib: Some(nearest_chunk_kib(bytes)),
         agrees: None,
         why: if nearest_chunk_kib(bytes) as f64 * 2048.0 < bytes {
-            format!("capped at 1 MiB, the largest that is tried; {WEIGHS}")
+            format!("judged as 1 MiB; {WEIGHS}")
         } else if bytes * 2.0 < (CHUNKS_KIB[0] << 10) as f64 {
             format!("judged as {} KiB, the smallest that is tried; {WEIGHS}", CHUNKS_KIB[0])
         } else {
