@@ -112,7 +112,7 @@ impl Tuned {
         let reasons: Vec<String> =
             self.reasons.iter().map(|reason| format!("  {}", reason.sentence)).collect();
         if !reasons.is_empty() {
-            text += &section("What if", &paragraphs(&reasons));
+            text += &section("What if, against the next best", &paragraphs(&reasons));
         }
         let rules: Vec<(String, String)> = self.rules.iter().map(Rule::line).collect();
         if !rules.is_empty() {

@@ -3,7 +3,7 @@
 use crate::doubt::with_figures;
 use crate::question::{Candidate, Question};
 use crate::space::Space;
-use crate::tried::{SHORT_BUDGET, Settings, Tried, short_trial, take_as_steady};
+use crate::tried::{SHORT_BUDGET, Settings, Tried, is_at, short_trial, take_as_steady};
 use crate::work::DIRECT_DEPTH;
 use lab::Result;
 use lab::catalogue::{self, Drive};
@@ -12,7 +12,7 @@ use serde::Serialize;
 use store::quantity::Better;
 use store::record::Record;
 use verdict::Verdict;
-use verdict::tables::{figure, slower};
+use verdict::tables::{SHARE_OF_BEST, figure, slower};
 
 /// What happens to the best and to another without a mechanism.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -210,16 +210,33 @@ pub(crate) fn reasons(
     for ((mechanism, keys), pair) in changes.into_iter().zip(records.chunks(2)) {
         let [ours, theirs] = pair else { continue };
         let is_short = keys.iter().any(|(path, _)| path == SHORT_BUDGET);
-        let (Some((ours, better)), Some((theirs, _))) =
-            (measured(ours, is_short)?, measured(theirs, is_short)?)
-        else {
-            continue;
+        let values = if unit == SHARE_OF_BEST {
+            together(tried, [best, other], [ours, theirs])?
+        } else {
+            measured(ours, is_short)?.zip(measured(theirs, is_short)?)
         };
+        let Some(((ours, better), (theirs, _))) = values else { continue };
         let named = [best.told_from(other), other.told_from(best)];
         let sentence = sentence(&mechanism, named, [ours, theirs], better, unit);
         reasons.push(Reason { mechanism, best: ours, other: theirs, sentence });
     }
     Ok(reasons)
+}
+
+/// Both, where the objective is a share of the best: alone, each is its own best.
+fn together(
+    tried: &Tried<'_>,
+    candidates: [&Candidate; 2],
+    records: [&Vec<Record>; 2],
+) -> Result<Option<((f64, Better), (f64, Better))>> {
+    let both: Vec<Record> = records.into_iter().flatten().cloned().collect();
+    let verdict = Verdict::new(&tried.manifest, &both, &tried.wishes())?;
+    let value = |candidate: &Candidate| {
+        let ranked = verdict.ranked.iter().find(|ranked| is_at(candidate, &ranked.at))?;
+        Some((ranked.value, verdict.better))
+    };
+    let [best, other] = candidates;
+    Ok(value(best).zip(value(other)))
 }
 
 /// What the change does, in words.

@@ -173,6 +173,13 @@ impl Facts {
             1 => "survives any one disk failure".into(),
             many => format!("survives any {many} disk failures"),
         };
+        // A mount that finds a device missing refuses, which a reboot after a failure shows (btrfs(5), `degraded`).
+        let is_of_btrfs = self.level.as_ref().is_some_and(|level| level.starts_with("btrfs-"));
+        let alone = if is_of_btrfs && survived > 0 {
+            format!("{alone} (and then mounts only with `-o degraded`)")
+        } else {
+            alone
+        };
         let alone = if self.has_several_levels {
             format!("with the least safe of these levels {alone}")
         } else {
@@ -669,6 +676,10 @@ mod tests {
         assert!(raid5.torn_by_crash.unwrap().starts_with("write hole: "));
         assert_eq!(with("\"md-raid5\"\n\"volume.ppl\" = true").torn_by_crash, None);
         assert_eq!(said("\"stripe\""), "one disk failure loses everything");
+        assert_eq!(
+            said("\"btrfs-raid1\""),
+            "survives any one disk failure (and then mounts only with `-o degraded`)"
+        );
     }
 
     /// A chunk that is chosen for RAID 5 and 6 survives what the worse of them does, and not nothing.
