@@ -210,12 +210,12 @@ pub(crate) fn reasons(
     for ((mechanism, keys), pair) in changes.into_iter().zip(records.chunks(2)) {
         let [ours, theirs] = pair else { continue };
         let is_short = keys.iter().any(|(path, _)| path == SHORT_BUDGET);
-        let values = if unit == SHARE_OF_BEST {
+        let [ours, theirs] = if unit == SHARE_OF_BEST {
             together(tried, [best, other], [ours, theirs])?
         } else {
-            measured(ours, is_short)?.zip(measured(theirs, is_short)?)
+            [measured(ours, is_short)?, measured(theirs, is_short)?]
         };
-        let Some(((ours, better), (theirs, _))) = values else { continue };
+        let (Some((ours, better)), Some((theirs, _))) = (ours, theirs) else { continue };
         let named = [best.told_from(other), other.told_from(best)];
         let sentence = sentence(&mechanism, named, [ours, theirs], better, unit);
         reasons.push(Reason { mechanism, best: ours, other: theirs, sentence });
@@ -228,15 +228,14 @@ fn together(
     tried: &Tried<'_>,
     candidates: [&Candidate; 2],
     records: [&Vec<Record>; 2],
-) -> Result<Option<((f64, Better), (f64, Better))>> {
+) -> Result<[Option<(f64, Better)>; 2]> {
     let both: Vec<Record> = records.into_iter().flatten().cloned().collect();
     let verdict = Verdict::new(&tried.manifest, &both, &tried.wishes())?;
     let value = |candidate: &Candidate| {
         let ranked = verdict.ranked.iter().find(|ranked| is_at(candidate, &ranked.at))?;
         Some((ranked.value, verdict.better))
     };
-    let [best, other] = candidates;
-    Ok(value(best).zip(value(other)))
+    Ok(candidates.map(value))
 }
 
 /// What the change does, in words.
