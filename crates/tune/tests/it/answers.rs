@@ -42,13 +42,9 @@ fn many_members_are_tried_in_groups() {
 /// Each of two layouts is its own best where it is measured alone: shares of the best are of both together.
 #[test]
 fn shares_of_the_best_are_compared_with_each_other() {
-    let folder = tempfile::tempdir().unwrap();
-    let job = folder.path().join("two.fio");
-    let text = "[global]\nioengine=io_uring\ndirect=1\nsize=1g\n[small]\nrw=randwrite\nbs=8k\niodepth=16\n[large]\n\
-                stonewall\nrw=write\nbs=1m\niodepth=4\n";
-    std::fs::write(&job, text).unwrap();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two.fio");
     let drives = Drives::new(3, catalogue::drive("p4800x-375gb").unwrap()).unwrap();
-    let work = Work::find(job.to_str().unwrap(), &drives).unwrap();
+    let work = Work::find(file, &drives).unwrap();
     let levels = ["md-raid10", "md-raid5"].map(String::from).to_vec();
     let question = Question { levels, ..Question::new(drives, work) };
     let found = tune(&question, &Sim, None, &mut |_| ()).unwrap().json();
