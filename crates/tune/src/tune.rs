@@ -6,7 +6,7 @@ use crate::commands::{Plan, REGION_KIB, Remembered, volumes};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
-use crate::pick::{Picked, is_alike, is_default, pick};
+use crate::pick::{Picked, Why, is_alike, is_default, pick};
 use crate::question::{Candidate, Question};
 use crate::rules::{self, Case, Rule};
 use crate::search::{Effort, Prior, race};
@@ -29,6 +29,12 @@ const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3, near: 0.15, at_least: 
 
 /// Up to so many cells are all measured; of more, short trials say which.
 const ALL_MAX: usize = 6;
+
+/// Seeds at most that a default and what may be better are measured with.
+const SETTLED_SEEDS: u64 = 5;
+
+/// Layouts at most that are so, one after the other: what is reliably slower is kept no more, and the next may be.
+const KEPT_MAX: usize = 4;
 
 /// The place of the level in a candidate's places.
 const LEVEL: usize = 0;
@@ -138,9 +144,8 @@ fn search(
     if !measure_rules(tried, candidates, best, &rules)? {
         return Ok(Searched { verdict, picked });
     }
-    let verdict = tried.verdict()?;
-    let picked = pick(candidates, question, &verdict)?.unwrap_or(picked);
-    Ok(Searched { verdict, picked })
+    let (verdict, settled) = settled(tried, candidates)?;
+    Ok(Searched { verdict, picked: settled.unwrap_or(picked) })
 }
 
 /// Measures what decides, and says what to build; nothing where no candidate may be chosen.
@@ -154,9 +159,46 @@ pub(crate) fn raced(
     let prior = (!ranks.is_empty()).then_some(Prior { scores: &ranks, kinds: LEVEL });
     race(places, prior, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
     measure_default(tried, candidates, question)?;
-    let verdict = tried.verdict()?;
-    let picked = pick(candidates, question, &verdict)?;
+    settled(tried, candidates)
+}
+
+/// What was measured, and what to build. What is kept although another layout is ahead by more than models err gets as many
+/// seeds as that one, up to five: few trials make wide intervals, and a default with one would tie with what is 15 % faster.
+fn settled(tried: &mut Tried<'_>, candidates: &[Candidate]) -> Result<(Verdict, Option<Picked>)> {
+    let question = tried.question;
+    let mut verdict = tried.verdict()?;
+    let mut picked = pick(candidates, question, &verdict)?;
+    for _ in 0..KEPT_MAX {
+        let Some(both) = unsettled(candidates, &verdict, picked) else { break };
+        for seed in 1..SETTLED_SEEDS {
+            let is_missing = |&place: &usize| tried.of_seed(&candidates[place], seed).is_empty();
+            let missing: Vec<usize> = both.into_iter().filter(is_missing).collect();
+            if !missing.is_empty() {
+                tried.measure(&missing, seed)?;
+            }
+        }
+        verdict = tried.verdict()?;
+        let next = pick(candidates, question, &verdict)?;
+        if next == picked {
+            break;
+        }
+        picked = next;
+    }
     Ok((verdict, picked))
+}
+
+/// What is kept for being a default, and the fastest, where that is ahead by more than the model's error.
+fn unsettled(
+    candidates: &[Candidate],
+    verdict: &Verdict,
+    picked: Option<Picked>,
+) -> Option<[usize; 2]> {
+    let (kept, _) = picked.filter(|(_, why)| matches!(why, Why::Default | Why::Nearest))?;
+    let first = verdict.ranked.first()?;
+    let fastest = candidates.iter().position(|of| is_at(of, &first.at))?;
+    let own = verdict.ranked.iter().find(|ranked| is_at(&candidates[kept], &ranked.at))?;
+    let ahead = verdict.better.ahead(first.value, own.value);
+    (ahead > verdict.noise.model_error.ln_1p()).then_some([kept, fastest])
 }
 
 /// Why nothing is recommended; where a limit is not met, with what the nearest layout has.
