@@ -53,13 +53,13 @@ pub(crate) struct TuneFlags {
     pub(crate) workload: Option<String>,
     /// Drives that may fail without losing data [default: 1; cloud volumes also
     /// show a plain stripe]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = drives, allow_negative_numbers = true)]
     pub(crate) survive: Option<usize>,
     /// Least usable capacity, as in 60TB
     #[arg(long, value_name = "SIZE")]
     pub(crate) capacity: Option<String>,
     /// Hot spares, taken from the drives
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = drives, allow_negative_numbers = true)]
     pub(crate) spares: usize,
     /// Leave out layouts that lose acknowledged writes in a power cut; turns the drives' write caches off
     #[arg(long)]
@@ -101,6 +101,11 @@ pub(crate) struct TuneFlags {
 const OF_DRIVES: [&str; 10] = [
     "drives", "from", "budget", "workload", "survive", "capacity", "spares", "level", "fs", "save",
 ];
+
+/// A number of drives.
+fn drives(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "write how many drives, as in 2".into())
+}
 
 /// An amount of money.
 fn dollars(text: &str) -> Result<f64, String> {
