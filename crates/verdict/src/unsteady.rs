@@ -202,6 +202,20 @@ mod tests {
         assert!(verdict.left_out[0].is_unsteady, "{:?}", verdict.left_out);
     }
 
+    /// A group may be called as one of its streams, as those of fio's jobs are: it is judged by its total.
+    #[test]
+    fn a_group_with_a_streams_name_is_judged_by_its_total() {
+        let text = "[volume]\ndrives = '4x980-pro-1tb'\nlevel = ['md-stripe', 'md-raid5']\n[workload.a]\nkind = 'random'\n\
+                    group = 'a'\n[workload.b]\nkind = 'sequential'\nblock = '1MiB'\nop = 'write'\ngroup = 'a'\n";
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let records = ran.records();
+        let verdict = Verdict::new(&ran.manifest, &records, &Wishes::default()).unwrap();
+        let of = |name: &str| records[0].sample(name).unwrap();
+        assert!(of("a.mb_per_s") < 0.5 * of("mb_per_s"));
+        assert!(verdict.ranked[0].value > 0.9 * of("mb_per_s"), "{:?}", verdict.ranked);
+    }
+
     const OPEN: &str = "[volume]\nlevel = 'raid0'\ninterleave = '64KiB'\n[workload.w]\nkind = 'random'\nblock = '4KiB'\n\
                         arrivals = 'poisson'\n";
 

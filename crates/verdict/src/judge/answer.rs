@@ -310,7 +310,9 @@ fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     let (next, last) = (behind.first()?, behind.last()?);
     let mut text = format!("{}, {}", verdict.name(&next.at), by(next));
     if last.at != next.at {
-        let alike = |other: &&&Ranked| (other.behind / last.behind - 1.0).abs() < 0.001;
+        let is_last = |other: &Ranked| other.at == last.at;
+        let alike =
+            |other: &&&Ranked| is_last(other) || (other.behind / last.behind - 1.0).abs() < 0.001;
         let mut same: Vec<&Ranked> = behind[1..].iter().filter(alike).copied().collect();
         same.sort_by(|a, b| compare_all(a.at.values(), b.at.values()));
         let labels = verdict.names(same.into_iter());

@@ -193,6 +193,11 @@ impl Layouts {
         for (name, value) in record.samples.iter() {
             let Some(value) = value else { continue };
             let (stream, sample) = name.rsplit_once('.').unwrap_or((&record.workload, name));
+            // A group may have the name of one of its streams: the name is then that of the whole.
+            let is_whole = sample == name;
+            if !is_whole && stream == record.workload && record.samples.contains(sample) {
+                continue;
+            }
             let known = streams.iter().find(|(known, _)| *known == stream).map(|(_, under)| *under);
             let under = known.unwrap_or_else(|| {
                 let under = self.under(places, manifest, stream, given);

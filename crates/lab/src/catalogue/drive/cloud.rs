@@ -273,5 +273,6 @@ mod tests {
         assert!(small.contains("more than the 5000 that a volume of 10 GiB can have"), "{small}");
         assert!(message("gp3[size=20TiB]").contains("1 to 16384 GiB"));
         assert!(message("gp3[mb_per_s=9999]").contains("more than the most"));
+        assert!(message("gp3[iops=60]").contains("60 is less than the least, 3000"));
     }
 }

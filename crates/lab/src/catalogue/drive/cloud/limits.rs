@@ -103,6 +103,11 @@ impl Cloud {
             );
             return Err(wrong(label, "iops", message));
         }
+        if let Some((iops, least)) =
+            figures.iops.zip(figures.iops_least).filter(|(iops, least)| iops < least)
+        {
+            return Err(wrong(label, "iops", format!("{iops} is less than the least, {least}")));
+        }
         if let Some((rate, most)) =
             figures.mb_per_s.zip(figures.mb_per_s_most).filter(|(rate, most)| rate > most)
         {
