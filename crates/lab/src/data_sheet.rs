@@ -82,6 +82,8 @@ pub(crate) const PICKS_FROM_BYTES: u64 = 8_000_000_000_000;
 const OUTER_OVER_INNER: f64 = 2.09;
 /// About as many cylinders as large disks have: 448,000 to 590,000 in the catalogue.
 const CYLINDERS_ABOUT: f64 = 520_000.0;
+/// Surfaces of the disks of today that have the most.
+const HEADS_MAX: u32 = 20;
 /// The longest read segment that is assumed, in bytes.
 const SEGMENT_BYTES: u64 = 2 << 20;
 
@@ -249,7 +251,8 @@ fn platters(sheet: &DataSheet, sectors: u64, moves: &Moves, draft: &mut Draft) -
         whole(sheet.read_mb_per_s * passes_ms * 1e3 / SECTOR_BYTES as f64, step)
     };
     let mean = |outer: u64| outer as f64 * (1.0 + 1.0 / OUTER_OVER_INNER) / 2.0;
-    let estimated = (sectors as f64 / mean(track(1)) / CYLINDERS_ABOUT).ceil().clamp(1.0, 20.0);
+    let estimated =
+        (sectors as f64 / mean(track(1)) / CYLINDERS_ABOUT).ceil().clamp(1.0, HEADS_MAX.into());
     let heads = sheet.heads.unwrap_or(estimated as u32);
     let outer = track(heads);
     let inner = whole(outer as f64 / OUTER_OVER_INNER, step);
@@ -262,7 +265,7 @@ fn platters(sheet: &DataSheet, sectors: u64, moves: &Moves, draft: &mut Draft) -
     }
     let (kind, note) = match sheet.heads {
         Some(_) => (SHEET, "surfaces"),
-        None if cylinders as f64 > CYLINDERS_ABOUT => (
+        None if heads == HEADS_MAX && cylinders as f64 > CYLINDERS_ABOUT => (
             ESTIMATE,
             "20 surfaces, the most that a disk has; its tracks are then narrower than on disks of 8 to 24 TB",
         ),

@@ -123,7 +123,6 @@ impl Found<'_> {
 
     /// That a larger chunk than the best was not tried, where nothing says that it would be worse.
     fn at_the_edge(&self) -> Option<String> {
-        // Of arrays side by side nothing larger is held to a kernel.
         let is_last = self.best.chunk == self.question.largest_chunk()
             && !self.question.fits_in(self.best.chunk);
         let is_chosen = self.best.level.interleaved() && self.why != Why::Default;

@@ -45,10 +45,8 @@ pub struct Posed {
 impl Posed {
     /// The question of an experiment, of which no results are known.
     pub fn new(mut experiment: Experiment, wishes: Wishes, price_usd: Option<f64>) -> Posed {
-        let is_search =
-            |path: &String| path.starts_with("workload.") && path.ends_with(".capacity");
-        let settings = experiment.settings();
-        if settings.keys().any(is_search) && !settings.contains_key("run.repeats") {
+        let says_repeats = experiment.settings().contains_key("run.repeats");
+        if experiment.searches_a_rate() && !says_repeats {
             // The race has seeds of its own.
             experiment.set_values("run.repeats", "1").expect("it is a number");
         }

@@ -202,6 +202,22 @@ mod tests {
         assert!(verdict.left_out[0].is_unsteady, "{:?}", verdict.left_out);
     }
 
+    /// What makes nothing is infinitely far behind, and is named all the same.
+    #[test]
+    fn the_last_is_named_where_it_makes_nothing() {
+        let text = "[volume]\ndrives = '4xwd740gd'\nlevel = ['md-stripe', 'md-raid10', 'md-mirror']\n[workload.w]\n\
+                    kind = 'random'\ndepth = 16\nop = 'write'\n";
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let mut records = ran.records();
+        for of in records.iter_mut().filter(|of| of.at["volume.level"] == "md-mirror") {
+            of.samples.insert("mb_per_s", 0.0);
+        }
+        let verdict = Verdict::new(&ran.manifest, &records, &Wishes::default()).unwrap();
+        let next = verdict.points.iter().find(|point| point.about == "next best").unwrap();
+        assert!(next.text.contains("last md-mirror, at 0"), "{}", next.text);
+    }
+
     /// A group may be called as one of its streams, as those of fio's jobs are: it is judged by its total.
     #[test]
     fn a_group_with_a_streams_name_is_judged_by_its_total() {

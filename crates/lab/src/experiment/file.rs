@@ -189,6 +189,13 @@ impl Experiment {
         &self.settings
     }
 
+    /// Whether the highest rate at a latency is looked for (`capacity`).
+    pub fn searches_a_rate(&self) -> bool {
+        let is_search =
+            |path: &String| path.starts_with("workload.") && path.ends_with(".capacity");
+        self.settings.keys().any(is_search)
+    }
+
     /// What is run as one, by name: a group of workloads, or a workload without a group; in the order of
     /// the file.
     pub fn groups(&self) -> Vec<(String, Vec<String>)> {

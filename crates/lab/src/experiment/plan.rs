@@ -104,13 +104,9 @@ impl Plan {
         let mut meant = experiment.without(|path| can.ignores(path));
         if !meant.settings().contains_key("run.repeats") {
             let compares = meant.run().compare_within.is_some();
-            let searches = meant
-                .settings()
-                .keys()
-                .any(|path| path.starts_with("workload.") && path.ends_with(".capacity"));
             let repeats = if compares {
                 REPEATS_TO_COMPARE_MAX
-            } else if searches {
+            } else if meant.searches_a_rate() {
                 can.repeats.max(REPEATS_OF_SEARCHES)
             } else {
                 can.repeats
