@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Cells drawn at random, to hold the model to the kernel where nobody has looked.
 
-Usage: benches/draw.py SEED CELLS >draw.toml
+Usage: benches/draw.py [--open] SEED CELLS >draw.toml
        ileave run draw.toml --out model; ileave run draw.toml --on kernel --guest-memory 8GiB --out kernel
        benches/draw.py --compare draw.toml model kernel
+       benches/draw.py --latencies draw.toml model kernel
 
 Each workload is one cell: its own drives, level, chunk, requests, jobs, cache, flushes, bitmap, failed member. Both
 runs draw the same requests, as long as the file is the same. Printed: how far the model's MB/s is from the kernel's, and
 the cells that differ by more than 5 %. Cells of a few hundred requests can differ by accident: run those again with more
 before you look for a reason.
+
+With --open the requests come by the clock, and three cells each are the same load on the same drives in other layouts.
+--latencies compares how long requests take, and which of two layouts of a load answers sooner.
 """
 
 import json
@@ -77,20 +81,79 @@ def cell(dice):
     return keys
 
 
-def draw(seed, cells):
+def load(dice):
+    """Three cells of one load that comes by the clock, on three layouts of the same drives."""
+    drive = dice.choice(DISKS + FLASH)
+    members = dice.randint(3, 8)
+    fitting = [level for level, (least, most) in LEVELS.items() if least <= members <= most]
+    layouts = [(dice.choice(fitting), dice.choice([16, 64, 128, 256, 512, 1024])) for _ in range(3)]
+    block = dice.choice([4, 8, 16, 32, 64, 128])
+    reads_percent = dice.choice([100, 90, 70, 50, 0])
+    # Of what the members could do, if each write took as long as it does on RAID 5.
+    per_member = 100 if drive in DISKS else 100_000 / (1 + block / 8)
+    commands = (reads_percent + 4 * (100 - reads_percent)) / 100
+    rate = max(1, int(dice.choice([0.1, 0.3, 0.6, 0.9]) * members * per_member / commands))
+    keys = [
+        'kind = "random"',
+        f'block = "{block}KiB"',
+        f"reads_percent = {reads_percent}" if reads_percent < 100 else 'op = "read"',
+        'arrivals = "poisson"',
+        f"requests_per_s = {rate}",
+        "count = 12000",
+        f'volume.drives = "{members}x{drive}"',
+    ]
+    if drive in DISKS:
+        keys.append(f'drive.write_cache = {dice.choice(["true", "false", "false"])}')
+    if reads_percent < 100 and dice.random() < 0.2:
+        keys.append("flush_every = 16")
+    chunk = lambda level, kib: [] if level in WITHOUT_CHUNK else [f'volume.interleave = "{kib}KiB"']
+    return [keys + [f'volume.level = "{level}"'] + chunk(level, kib) for level, kib in layouts]
+
+
+def draw(seed, cells, loads=False):
     dice = random.Random(seed)
     print('name = "draw"\nvolume = { drives = "4xmd-hdd", level = "md-raid5" }')
-    for number in range(cells):
-        print(f"workload.w{number:03} = {{ {', '.join(cell(dice))} }}")
+    for number in range(cells // 3 if loads else cells):
+        for letter, keys in zip("abc", load(dice)) if loads else [("", cell(dice))]:
+            print(f"workload.w{number:03}{letter} = {{ {', '.join(keys)} }}")
+
+
+def trials(directory):
+    lines = (Path(directory) / "trials.jsonl").read_text().splitlines()
+    return {trial["workload"]: trial["samples"] for trial in map(json.loads, lines)}
 
 
 def rates(directory):
-    trials = (Path(directory) / "trials.jsonl").read_text().splitlines()
-    return {trial["workload"]: trial["samples"]["mb_per_s"] for trial in map(json.loads, trials)}
+    return {name: samples["mb_per_s"] for name, samples in trials(directory).items()}
+
+
+def keys_of(experiment):
+    return dict(re.findall(r"workload\.(w\w+) = \{ (.*) \}", Path(experiment).read_text()))
+
+
+def latencies(experiment, model, kernel):
+    keys, model, kernel = keys_of(experiment), trials(model), trials(kernel)
+    is_overloaded = lambda name: [bool(of[name].get("overloaded")) for of in (model, kernel)]
+    unlike = [name for name in kernel if name in model and len(set(is_overloaded(name))) > 1]
+    steady = [name for name in kernel if name in model and not any(is_overloaded(name))]
+    print(f"{len(steady)} of {len(kernel)} cells keep up in both; overloaded in one of them: {', '.join(unlike) or 'none'}")
+    for sample in ("latency_mean_ms", "latency_p50_ms", "latency_p99_ms"):
+        ratios = sorted((model[name][sample] / kernel[name][sample], name) for name in steady)
+        errors = sorted(abs(math.log(ratio)) for ratio, _ in ratios)
+        within = {most: sum(error <= math.log(1 + most / 100) for error in errors) for most in (5, 10, 25, 50)}
+        print(f"{sample}: median {100 * math.expm1(errors[len(errors) // 2]):.1f} %;", end=" ")
+        print(", ".join(f"{cells} within {most} %" for most, cells in within.items()))
+        for ratio, name in ratios:
+            if abs(math.log(ratio)) > math.log(1.25):
+                print(f"  {ratio:.2f}  {name}  kernel {kernel[name][sample]:.4g} ms  {keys[name]}")
+        pairs = [(a, b) for a in steady for b in steady if a < b and a[:4] == b[:4]]
+        apart = [[math.log(of[a][sample] / of[b][sample]) for of in (model, kernel)] for a, b in pairs]
+        right = sum(ours * theirs > 0 for ours, theirs in apart if abs(ours) > 0.05)
+        print(f"  {right} of {sum(abs(ours) > 0.05 for ours, _ in apart)} pairs that differ by more than 5 % are the right way round")
 
 
 def compare(experiment, model, kernel):
-    keys = dict(re.findall(r"workload\.(w\d+) = \{ (.*) \}", Path(experiment).read_text()))
+    keys = keys_of(experiment)
     model, kernel = rates(model), rates(kernel)
     ratios = sorted((model[name] / kernel[name], name) for name in kernel if name in model)
     errors = sorted(abs(math.log(ratio)) for ratio, _ in ratios)
@@ -105,6 +168,10 @@ def compare(experiment, model, kernel):
 if __name__ == "__main__":
     if len(sys.argv) == 5 and sys.argv[1] == "--compare":
         compare(*sys.argv[2:])
+    elif len(sys.argv) == 5 and sys.argv[1] == "--latencies":
+        latencies(*sys.argv[2:])
+    elif len(sys.argv) == 4 and sys.argv[1] == "--open":
+        draw(*map(int, sys.argv[2:]), loads=True)
     elif len(sys.argv) == 3 and all(word.isdigit() for word in sys.argv[1:]):
         draw(*map(int, sys.argv[1:]))
     else:

@@ -91,14 +91,22 @@ const CAPACITY_SAMPLE: &str = "capacity_per_s";
 /// The samples of a member that is restored; the second where it was restored in the end.
 const REBUILD_SAMPLES: [&str; 2] = ["rebuilt_share", "rebuild_s"];
 
-/// The sample by which a trial is judged whose requests come by the clock.
+/// The sample by which a trial is judged that makes as many requests as it is told to: by how long they take. The mean where a
+/// program waits for them: then it ranks what does not keep the rate as the rate would.
 fn first(trial: &Trial) -> Option<&'static str> {
-    let is_open = match trial.trace() {
-        Some(trace) => trace.keys.replay == Replay::Open,
-        None => trial.requests().all(Requests::is_open) && trial.requests().next().is_some(),
+    let all =
+        |is: fn(&Requests) -> bool| trial.requests().next().is_some() && trial.requests().all(is);
+    let (is_open, is_limited) = match trial.trace() {
+        Some(trace) => (trace.keys.replay == Replay::Open, false),
+        None => (all(Requests::is_open), all(|work| work.is_open() || work.is_limited())),
     };
     let commits = !streams::of_commits(trial).is_empty();
-    is_open.then_some(if commits { "commit_p99_ms" } else { "latency_p99_ms" })
+    match (commits, is_open) {
+        (true, true) => Some("commit_p99_ms"),
+        (false, true) => Some("latency_p99_ms"),
+        (true, false) => is_limited.then_some("commit_mean_ms"),
+        (false, false) => is_limited.then_some("latency_mean_ms"),
+    }
 }
 
 /// Whether a trial looks for a rate.
@@ -124,12 +132,7 @@ impl Measured {
             (true, &of_parts),
             (mixes || (writes && any(Requests::reads)), DIRECTION_SAMPLES.as_flattened()),
             (flushes || any(Requests::flushes), &FLUSH_SAMPLES),
-            (
-                any(|work| {
-                    !work.is_open() && work.keys.bytes_per_s.or(work.keys.requests_per_s).is_some()
-                }),
-                &LATE_SAMPLES,
-            ),
+            (any(Requests::is_limited), &LATE_SAMPLES),
             (true, streams::of_commits(trial)),
             (trial.setup.volume.rebuild_bytes_per_s.is_some(), &REBUILD_SAMPLES),
         ];
@@ -143,8 +146,7 @@ impl Measured {
         names
     }
 
-    /// What a trial whose requests come by the clock is judged by comes first: not by how many it does, which is how
-    /// many come.
+    /// What a trial whose requests come at a rate is judged by comes first: not by how many it does, which is how many come.
     pub(crate) fn put_first(&mut self, trial: &Trial) {
         let place =
             first(trial).and_then(|first| self.samples.iter().position(|(name, _)| *name == first));
@@ -154,7 +156,7 @@ impl Measured {
         }
     }
 
-    /// What nobody asked for was no work of a program: requests came by the clock.
+    /// What nobody asked for was no work of a program: requests came by the clock, or a rate limited them.
     pub(crate) fn has_no_program(&mut self) {
         let of_program = self.samples.iter_mut().filter(|(name, _)| *name == "program_ms");
         of_program.for_each(|(_, ms)| *ms = 0.0);
@@ -386,6 +388,28 @@ mod tests {
     fn each_part_of_the_time_has_a_sample() {
         let samples: Vec<&str> = sim::Part::all().map(|part| part.name().sample).collect();
         assert!(sample::parts().map(|part| part.name).eq(samples));
+    }
+
+    /// How many requests are done is how many come, as soon as a rate says how many.
+    #[test]
+    fn what_comes_at_a_rate_is_judged_by_how_long_it_takes() {
+        let first = |keys: &str| {
+            let text = format!(
+                "[volume]\ndrives = '4xst18000nm000j'\nlevel = 'md-raid10'\n[workload.w]\nkind = 'random'\nop = 'write'\ncount = 2000\n{keys}"
+            );
+            let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+            let measured = rig::run(&Sim, &plan.trials[0]).unwrap();
+            let listed = Measured::block_samples(&plan.trials[0])[0];
+            assert_eq!(measured.samples[0].0, listed, "{keys}");
+            if keys.contains("requests_per_s") {
+                assert_eq!(measured.value("program_ms"), Some(0.0), "{keys}");
+            }
+            listed
+        };
+        assert_eq!(first("depth = 4"), "mb_per_s");
+        assert_eq!(first("depth = 4\nrequests_per_s = 50"), "latency_mean_ms");
+        assert_eq!(first("requests_per_s = 50\nflush_every = 1"), "commit_mean_ms");
+        assert_eq!(first("requests_per_s = 50\narrivals = 'fixed'"), "latency_p99_ms");
     }
 
     /// What a rig may measure stands in the table of samples, whatever the experiment.

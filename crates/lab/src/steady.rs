@@ -82,7 +82,7 @@ pub(crate) fn enough(trial: &Trial, caches: Caches, batches: &Batches) -> bool {
     if !outlasts_saved(trial, batches) {
         return false;
     }
-    if load::is_open(trial) {
+    if load::is_paced(trial) {
         return load::enough(trial, batches) && cached(trial, caches, batches) <= trial.precision;
     }
     let series = series(trial, caches, batches);
@@ -143,7 +143,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
     let is_overloaded = load.is_overloaded;
     let mut measured = match &mut said {
         Some(said) if !ends(trial) => {
-            if load::is_open(trial) {
+            if load::is_paced(trial) {
                 // How many are done says nothing of how long they take.
                 said.warm_up =
                     load.warm_up.max(if series.held_bytes.is_empty() { 0 } else { said.warm_up });
@@ -174,7 +174,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
         measured.samples.push((OVERLOADED, 1.0));
     }
     measured.holds = load.held;
-    if load::is_open(trial) {
+    if load::is_paced(trial) {
         measured.has_no_program();
     }
     measured.put_first(trial);

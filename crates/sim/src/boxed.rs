@@ -4,6 +4,7 @@
 
 use crate::linux::block_layer::BlockLayer;
 use crate::linux::flushes::SharedFlushes;
+use crate::linux::in_use::MarksInUse;
 use crate::linux::intent::WriteIntents;
 use crate::linux::md::Md;
 use crate::linux::read_ahead::PageCache;
@@ -41,5 +42,6 @@ boxed!(
     Splitter<Below>,
     Throttle<Below>,
     WriteIntents<Below>,
-    WriteIntents<BlockLayer<Below>>,
+    WriteIntents<MarksInUse<BlockLayer<Below>>>,
+    MarksInUse<BlockLayer<Below>>,
 );

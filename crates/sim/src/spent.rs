@@ -22,9 +22,10 @@ const CLASSES: [&[PartName]; 6] = [
 ];
 
 /// What hosts and controllers spend time on.
-const HOST: [PartName; 4] = [
+const HOST: [PartName; 5] = [
     PartName { sample: "queue_ms" },
     PartName { sample: "bitmap_ms" },
+    PartName { sample: "mark_ms" },
     PartName { sample: "cpu_ms" },
     PartName { sample: "overhead_ms" },
 ];
@@ -51,6 +52,8 @@ impl Part {
     pub const QUEUE: Part = Part::named("queue_ms");
     /// Waiting until the bits of a write-intent bitmap are written.
     pub const BITMAP: Part = Part::named("bitmap_ms");
+    /// Waiting until the superblocks say that the array is in use.
+    pub const MARK: Part = Part::named("mark_ms");
     /// The host's processor working on it.
     pub const CPU: Part = Part::named("cpu_ms");
     /// The drive's controller working on it.

@@ -109,6 +109,7 @@ pub const SAMPLES: &[Sample] = &[
     sample("latency_p999_ms", "latency_p999", "ms", Lower, Request, "99.9th percentile of latency"),
     sample("queue_ms", "queue", "ms", Lower, Part, "queue"),
     sample("bitmap_ms", "bitmap", "ms", Lower, Part, "wait for the write-intent bitmap"),
+    sample("mark_ms", "mark", "ms", Lower, Part, "wait for md's superblocks, which mark the array as in use"),
     sample("cpu_ms", "cpu", "ms", Lower, Part, "host processor"),
     sample("overhead_ms", "overhead", "ms", Lower, Part, "drive controller"),
     sample("seek_ms", "seek", "ms", Lower, Part, "seek"),

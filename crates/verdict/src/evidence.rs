@@ -5,6 +5,7 @@
 //! docs/verdict.md says how it is written. Nothing is assumed: where no pair is like the question, that is said.
 
 mod class;
+mod latencies;
 mod md;
 mod pair;
 mod said;
@@ -26,8 +27,9 @@ const RIGHT: f64 = 0.9;
 /// Pairs within this factor of a difference are about as large.
 const ABOUT: f64 = std::f64::consts::SQRT_2;
 
-/// Every pair that is kept, of published tables and of md's cells.
-static KEPT: LazyLock<Vec<Pair>> = LazyLock::new(|| [kept(), md::pairs()].concat());
+/// Every pair that is kept, of published tables and of cells on the real kernel.
+static KEPT: LazyLock<Vec<Pair>> =
+    LazyLock::new(|| [kept(), md::pairs(), latencies::all()].concat());
 
 /// What is known of the model's error for one question.
 #[derive(Clone, Debug, Default)]
@@ -46,12 +48,16 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// What holds the model for these results. Of what no model made there is nothing to hold.
-    pub fn of<'a>(manifest: &Manifest, records: impl IntoIterator<Item = &'a Record>) -> Self {
+    /// What holds the model for these results, judged by these `samples`. Of what no model made there is nothing to hold.
+    pub fn of<'a>(
+        manifest: &Manifest,
+        records: impl IntoIterator<Item = &'a Record>,
+        samples: &[&str],
+    ) -> Self {
         if !manifest.modelled() {
             return Evidence::default();
         }
-        let asked = asked(manifest, records);
+        let asked = asked(manifest, records, samples);
         // Asked once: there are thousands of pairs.
         let all: &[Pair] = if asked.is_one_system() { &KEPT } else { &[] };
         let pairs = all.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
@@ -67,6 +73,11 @@ impl Evidence {
             has_flash: manifest.has_flash(),
             asked,
         }
+    }
+
+    /// What such a `sample` is held by, where it is how long requests take.
+    pub fn of_time(sample: &str) -> Option<&'static str> {
+        latencies::class([sample])
     }
 
     /// What a difference must exceed, as a share, so as not to be a tie; infinite where ours are no guide at any size.

@@ -239,7 +239,8 @@ impl Verdict {
         // Modelled trials of the same repeat have the same seed; what one layout lacks leaves no pairs.
         let whole = by_repeat.windows(2).all(|two| two[0].keys().eq(two[1].keys()));
         let is_whole = manifest.modelled() && records.len() == manifest.trials && whole;
-        let evidence = Evidence::of(manifest, records);
+        let samples: Vec<&str> = aim.samples.iter().map(String::as_str).collect();
+        let evidence = Evidence::of(manifest, records, &samples);
         let (error, level) = (evidence.difference(), evidence.level());
         let spreads = within::spreads(records);
         let noise = |scores: &[Vec<f64>], residuals| {
@@ -270,6 +271,7 @@ impl Verdict {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
         verdict.points = answer::points(&verdict, &evidence);
+        verdict.points.extend(aim::times(aim, manifest, wishes));
         verdict.points.extend(aim::turned_round(&aims, wishes));
         verdict.points.extend(constraints::told(&verdict, &layouts, wishes)?);
         if !verdict.ranked.is_empty() || !verdict.situations.is_empty() {

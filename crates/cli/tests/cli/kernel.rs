@@ -113,6 +113,34 @@ fn one_disk_is_as_fast_as_in_the_model() {
     assert!(parts("seek_ms") > 1.0 && parts("rotation_ms") > 1.0, "{kernel}");
 }
 
+/// They come whether or not earlier ones are done, in the kernel's virtual time as in the model's; and a load that nobody keeps up
+/// with ends, and is said to be one.
+#[test]
+fn requests_come_by_the_clock_in_the_kernel() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            volume = { drives = "4x980-pro-1tb:8GiB", interleave = "64KiB" }
+            workload.pages = { kind = "random", block = "8KiB", reads_percent = 70, arrivals = "poisson", requests_per_s = 20000, count = 5000, volume.level = ["md-raid10", "md-raid5"] }
+            workload.flood = { kind = "random", arrivals = "fixed", requests_per_s = 9000000, volume.level = "md-stripe" }
+        "#,
+    );
+    let [kernel, model] = by_both(here.path(), &file);
+    for (sample, most) in [("latency_mean_ms", 0.05), ("latency_p99_ms", 0.1)] {
+        let both = [&kernel, &model].map(|run| samples(run, "pages", sample));
+        assert_eq!(both[0].len(), 2);
+        for (real, modelled) in both[0].iter().zip(&both[1]) {
+            let error = modelled / real - 1.0;
+            assert!(error.abs() < most, "{sample}: kernel {real:.4}, model {modelled:.4} ms");
+        }
+    }
+    assert_eq!(samples(&kernel, "flood", "overloaded"), [1.0]);
+}
+
 /// Its path starts where the run is begun, in the guest too.
 #[test]
 fn a_drive_of_ones_own_is_found_in_the_guest() {

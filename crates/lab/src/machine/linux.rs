@@ -8,6 +8,7 @@ use block::units::format_bytes;
 use block::{Place, SECTOR_BYTES};
 use sim::linux::bitmap::{BitSizes, BitmapSpec};
 use sim::linux::block_layer::BlockLayer;
+use sim::linux::in_use::MarksInUse;
 use sim::linux::intent::WriteIntents;
 use sim::linux::md::{Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
@@ -46,7 +47,8 @@ pub(super) fn md(
     Ok(md.degraded(&volume.failed))
 }
 
-/// The queues of the members alone, for a driver that sends with `plugs`, and md's bitmap in front of them.
+/// The queues of the members alone, for a driver that sends with `plugs`, and of md's copies what marks them as in use and the bitmap in
+/// front of them.
 pub(super) fn block_layer(
     volume: &Volume,
     below: Box<dyn Device>,
@@ -55,7 +57,13 @@ pub(super) fn block_layer(
     let queues = BlockLayer::new(below, queue(volume), plugs);
     // RAID 5 and 6 are here while they are rebuilt, by general rules.
     let has_copies = !volume.level.has_stripe_cache() && volume.level.nested().is_none();
-    let Some(bitmap) = bitmap(volume)?.filter(|_| has_copies) else { return Ok(queues.into()) };
+    let survives = volume.level.losses_survived(volume.members.len()) > 0;
+    if !(has_copies && survives && volume.level.is_run_by_md()) {
+        return Ok(queues.into());
+    }
+    let has_cache = volume.members.iter().any(Member::has_write_cache);
+    let marked = MarksInUse::new(queues, has_cache, &volume.failed);
+    let Some(bitmap) = bitmap(volume)? else { return Ok(marked.into()) };
     let layout = volume.layout()?;
     // RAID 10 keeps its bitmap of the array, and RAID 1 of what a member holds (`resync_max_sectors`), which is the array.
     let sectors = layout.sectors();
@@ -63,7 +71,7 @@ pub(super) fn block_layer(
         layout.holds(Place { member, sector }).0.expect("mirrors have no parity")
     };
     let absent = &volume.failed;
-    Ok(WriteIntents::new(queues, bitmap, sectors, Box::new(sector_of), absent).into())
+    Ok(WriteIntents::new(marked, bitmap, sectors, Box::new(sector_of), absent).into())
 }
 
 /// The page cache before `volume`, for what is read in order.

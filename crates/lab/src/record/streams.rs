@@ -14,7 +14,7 @@ const MIXED: [&str; 4] = ["reads_per_s", "read_p99_ms", "writes_per_s", "write_p
 const COMMITS: [&str; 4] = ["commits_per_s", "commit_mean_ms", "commit_p50_ms", "commit_p99_ms"];
 
 /// The samples of a workload, that by which it is judged first: the 99th percentile of its commits, else of its
-/// requests, where they come by the clock; else how many it makes.
+/// requests, where they come by the clock; their mean where a rate limits it; else how many it makes.
 fn listed(work: &Requests) -> Vec<&'static str> {
     let mut names = Vec::from(ALL);
     if work.reads() && work.writes() {
@@ -23,11 +23,13 @@ fn listed(work: &Requests) -> Vec<&'static str> {
     if work.commits() {
         names.extend(COMMITS);
     }
-    let first = match (work.commits(), work.is_open()) {
-        (true, true) => "commit_p99_ms",
-        (true, false) => "commits_per_s",
-        (false, true) => "latency_p99_ms",
-        (false, false) => "requests_per_s",
+    let first = match (work.commits(), work.is_open(), work.is_limited()) {
+        (true, true, _) => "commit_p99_ms",
+        (true, false, true) => "commit_mean_ms",
+        (true, false, false) => "commits_per_s",
+        (false, true, _) => "latency_p99_ms",
+        (false, false, true) => "latency_mean_ms",
+        (false, false, false) => "requests_per_s",
     };
     names.retain(|name| *name != first);
     names.insert(0, first);

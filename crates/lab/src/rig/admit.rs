@@ -1,7 +1,7 @@
 //! What every rig refuses: members that cannot be missed, and work that does not fit.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Setup, Volume};
+use crate::experiment::{Member, Setup, Trial, Volume};
 use crate::workload::Requests;
 use block::{Health, Layout, Place, Plan};
 
@@ -38,6 +38,17 @@ pub(super) fn check_no_log(setup: &Setup) -> Result<()> {
             "`volume.log_drives`: a log has drives of its own only where requests go to a modelled volume, without `[fs]`; \
              leave it out (`none`), or leave out what makes it otherwise: `--on`, or `[fs]`",
         )),
+    }
+}
+
+/// Refuses to look for the highest rate, which takes many measurements.
+pub(super) fn check_no_search(trial: &Trial) -> Result<()> {
+    match trial.requests().find(|work| work.keys.capacity.is_some()) {
+        None => Ok(()),
+        Some(work) => Err(Error::input(format!(
+            "`workload.{}.capacity` works only on sim so far; vary `requests_per_s` instead, or leave out `--on`",
+            work.name
+        ))),
     }
 }
 

@@ -23,7 +23,7 @@ pub use probed::ProbedDisk;
 
 pub(super) use flags::KIND;
 
-use super::admit::{admit_volume, check_no_log, check_own_layout, check_work};
+use super::admit::{admit_volume, check_no_log, check_no_search, check_own_layout, check_work};
 use super::calibration::{self, Ground};
 use super::jobs::jobs;
 use super::mounted::Device;
@@ -312,13 +312,7 @@ fn admit(trial: &Trial, may_write: bool, devices: &[Device]) -> Result<()> {
             trace.name
         )));
     }
-    if let Some(work) = trial.requests().find(|work| work.is_open()) {
-        return Err(Error::input(format!(
-            "`workload.{}.arrivals` works only on modelled members so far: real ones are measured in a closed loop; leave \
-                 it out, or leave out `--on`",
-            work.name
-        )));
-    }
+    check_no_search(trial)?;
     Ok(())
 }
 
@@ -331,11 +325,22 @@ fn samples(trial: &Trial) -> Vec<&'static str> {
     samples
 }
 
+/// Requests that come by the clock and are in flight at a time. What comes beyond that waits in the program, and its time counts from
+/// when it came: where more come than are done, each would take memory until there is none.
+const OPEN_MAX: u64 = 4096;
+
+/// Requests of `trial` that are in flight at a time.
+fn in_flight_max(trial: &Trial) -> u64 {
+    let of_job = |work: &Requests| if work.is_open() { 0 } else { work.depth() + 1 };
+    let jobs = trial.requests().map(|work| work.keys.jobs.saturating_mul(of_job(work)));
+    let is_open = trial.requests().any(Requests::is_open);
+    jobs.fold(if is_open { OPEN_MAX } else { 0 }, u64::saturating_add)
+}
+
 /// The kernel's rings over `files` of so many `members`, with room for all that `trial` has in flight; programs that read
 /// `apart` have a thread each.
 fn ring(trial: &Trial, files: Vec<File>, members: u64, apart: bool) -> Result<Ring> {
-    let under_way: u64 =
-        trial.requests().map(|work| work.keys.jobs.saturating_mul(work.depth() + 1)).sum();
+    let under_way = in_flight_max(trial);
     let commands = under_way.saturating_mul(2 * files.len() as u64);
     let entries = u32::try_from(commands).unwrap_or(u32::MAX);
     let mut ring = Ring::new(files, entries).map_err(|error| {
@@ -406,7 +411,7 @@ impl Prepared for Ready<'_> {
         let noise = Noise::new(trial.seed);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
         let watch = Watch::new(self.devices);
-        let recorded = measure::run(engine, &mut jobs, noise, &mut enough)?;
+        let recorded = measure::run(engine, &mut jobs, noise, in_flight_max(trial), &mut enough)?;
         let seen = watch.seen();
         let mut measured = steady::measured(trial, &recorded, caches);
         if let Some(lateness) = jobs.lateness() {

@@ -41,9 +41,8 @@ pub(super) fn placed<'a>(
     }
 }
 
-/// Whether the workloads of a trial are recorded apart: there are several, or requests come by the clock, or are
-/// committed.
+/// Whether the workloads of a trial are recorded apart: there are several, or requests come at a rate, or are committed.
 fn is_apart(trial: &Trial) -> bool {
-    let alone = |work: &Requests| work.is_open() || work.commits();
+    let alone = |work: &Requests| work.is_open() || work.is_limited() || work.commits();
     trial.requests().count() > 1 || trial.requests().any(alone)
 }

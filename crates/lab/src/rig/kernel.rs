@@ -25,7 +25,7 @@ mod told;
 pub(super) use flags::KIND;
 pub use uml::build;
 
-use super::admit::check_no_log;
+use super::admit::{check_no_log, check_no_search};
 use super::{Prepared, Rig};
 use crate::capabilities::Capabilities;
 use crate::error::{Error, Result};
@@ -170,13 +170,7 @@ impl Rig for KernelRig {
                 trace.name
             )));
         }
-        if let Some(work) = trial.requests().find(|work| work.is_open()) {
-            return Err(Error::input(format!(
-                "`workload.{}` has arrivals by the clock, which work only on sim so far; leave them out, or leave \
-                 out `--on`",
-                work.name
-            )));
-        }
+        check_no_search(trial)?;
         let is_direct = |work: &Requests| work.keys.direct;
         if trial.requests().any(is_direct) && !trial.requests().all(is_direct) {
             return Err(Error::input(

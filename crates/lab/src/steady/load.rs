@@ -1,5 +1,5 @@
-//! Trials whose requests come by the clock. How many are done is how many come, so that their rate says nothing: what
-//! has to settle is how long they take, which by Little's law is how many are under way. Where more come than are done,
+//! Trials whose requests come by the clock, or at no more than a rate. How many are done is how many come, so that their rate says
+//! nothing: what has to settle is how long they take, which by Little's law is how many are under way. Where more come than are done,
 //! it never does.
 
 use crate::experiment::Trial;
@@ -31,15 +31,22 @@ pub(super) struct Load {
     pub(super) held: Option<bool>,
 }
 
-/// Whether any requests of `trial` come by the clock.
-pub(super) fn is_open(trial: &Trial) -> bool {
-    let of_trace = trial.trace().is_some_and(|trace| trace.keys.replay == Replay::Open);
-    of_trace || trial.requests().any(Requests::is_open)
+/// Whether a trace of `trial` is replayed by the clock.
+fn is_of_trace(trial: &Trial) -> bool {
+    trial.trace().is_some_and(|trace| trace.keys.replay == Replay::Open)
+}
+
+/// Whether any requests of `trial` come by the clock, or at no more than a rate.
+pub(super) fn is_paced(trial: &Trial) -> bool {
+    is_of_trace(trial) || trial.requests().any(|work| work.is_open() || work.is_limited())
 }
 
 /// A stream of a trial, as far as its load is concerned.
 struct Stream<'a> {
+    /// Whether its requests come whether or not earlier ones are done.
     is_open: bool,
+    /// Whether that, or a rate limits it.
+    is_paced: bool,
     /// How many requests come at a time.
     burst: u32,
     batches: &'a Batches,
@@ -48,24 +55,27 @@ struct Stream<'a> {
 /// The streams of a trial that are recorded apart.
 fn streams<'a>(trial: &Trial, batches: &'a Batches) -> Vec<Stream<'a>> {
     if trial.trace().is_some() {
-        let is_open = is_open(trial);
+        let is_open = is_of_trace(trial);
         return batches
             .streams()
             .iter()
-            .map(|batches| Stream { is_open, burst: 1, batches })
+            .map(|batches| Stream { is_open, is_paced: is_open, burst: 1, batches })
             .collect();
     }
     let works = trial.requests().zip(batches.streams());
-    works
-        .map(|(work, batches)| Stream { is_open: work.is_open(), burst: work.keys.burst, batches })
-        .collect()
+    let stream = |(work, batches): (&Requests, &'a Batches)| {
+        let is_open = work.is_open();
+        let is_paced = is_open || work.is_limited();
+        Stream { is_open, is_paced, burst: work.keys.burst, batches }
+    };
+    works.map(stream).collect()
 }
 
 impl Load {
     /// What `batches` say, of which a warm-up may end at one of `starts`.
     pub(super) fn of(trial: &Trial, batches: &Batches, starts: &[usize]) -> Self {
         let mut load = Load { is_overloaded: false, settled: true, warm_up: 0, held: None };
-        if !is_open(trial) {
+        if !is_paced(trial) {
             return load;
         }
         for stream in streams(trial, batches) {
@@ -89,7 +99,7 @@ pub(super) fn enough(trial: &Trial, batches: &Batches) -> bool {
         let said = series(stream).judge(&STARTS, 1.0)?;
         let counted = stream.batches.closed()[said.warm_up..].iter();
         let counted: u64 = counted.map(|batch| batch.requests).sum();
-        let widest = if stream.is_open { WIDER * trial.precision } else { trial.precision };
+        let widest = if stream.is_paced { WIDER * trial.precision } else { trial.precision };
         Some(said.settled && counted >= STREAM_MIN && said.half_width <= widest)
     };
     all >= REQUESTS_MIN && streams.iter().all(|stream| is_enough(stream).unwrap_or(false))
@@ -97,7 +107,7 @@ pub(super) fn enough(trial: &Trial, batches: &Batches) -> bool {
 
 /// What has to settle: how many requests of a stream are under way, or the rate of a closed loop.
 fn series(stream: &Stream<'_>) -> Series {
-    let value = |batch: &Batch| if stream.is_open { batch.latency_ns } else { batch.bytes };
+    let value = |batch: &Batch| if stream.is_paced { batch.latency_ns } else { batch.bytes };
     let closed = stream.batches.closed();
     Series {
         batch_ns: stream.batches.width_ns(),

@@ -176,6 +176,11 @@ impl Requests {
         self.keys.arrivals != Arrivals::Closed
     }
 
+    /// Whether requests wait for each other, and come no faster than at a rate.
+    pub fn is_limited(&self) -> bool {
+        !self.is_open() && self.keys.bytes_per_s.or(self.keys.requests_per_s).is_some()
+    }
+
     /// Whether it makes commits: writes, and then a flush for which it waits.
     pub fn commits(&self) -> bool {
         self.keys.flush_every.is_some() && self.writes()

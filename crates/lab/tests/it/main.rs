@@ -18,6 +18,7 @@ mod data_sheet;
 mod flash;
 mod formats;
 mod large_disks;
+mod latencies;
 mod laws;
 mod probing;
 mod processor;

@@ -11,8 +11,9 @@ pub(super) struct Caller {
     tag: Tag,
     pub(super) request: Request,
     arrived: Nanos,
-    /// How long the bitmap had been waited for when it arrived.
+    /// How long the bitmap had been waited for when it arrived, and superblocks.
     bitmap_ns_before: Nanos,
+    mark_ns_before: Nanos,
     /// Parts not done, and one for as long as it is being taken apart.
     parts: u32,
     /// Parts done and not durable.
@@ -30,11 +31,13 @@ pub(super) struct Callers {
     pub(super) all: Slab<Caller>,
     pub(super) outbox: Outbox,
     bitmap: Waits,
+    /// For superblocks.
+    pub(super) mark: Waits,
 }
 
 /// How long something has been waited for since the start.
 #[derive(Clone, Copy, Debug, Default)]
-struct Waits {
+pub(super) struct Waits {
     total_ns: Nanos,
     /// Since when it is.
     since: Option<Nanos>,
@@ -43,6 +46,16 @@ struct Waits {
 impl Waits {
     fn up_to(self, now: Nanos) -> Nanos {
         self.total_ns + self.since.map_or(0, |since| now.saturating_sub(since))
+    }
+
+    /// From now on it is waited for.
+    pub(super) fn wait(&mut self, now: Nanos) {
+        self.since = Some(now);
+    }
+
+    /// It is not waited for any more.
+    pub(super) fn is_over(&mut self, now: Nanos) {
+        *self = Waits { total_ns: self.up_to(now), since: None };
     }
 }
 
@@ -54,6 +67,7 @@ impl Callers {
             request,
             arrived: now,
             bitmap_ns_before: self.bitmap.up_to(now),
+            mark_ns_before: self.mark.up_to(now),
             parts: 1,
             undurable: 0,
             lost: false,
@@ -65,12 +79,12 @@ impl Callers {
 
     /// From now on all wait for the bitmap.
     pub(super) fn wait_for_bitmap(&mut self, now: Nanos) {
-        self.bitmap.since = Some(now);
+        self.bitmap.wait(now);
     }
 
     /// Nobody waits for the bitmap any more.
     pub(super) fn have_bitmap(&mut self, now: Nanos) {
-        self.bitmap = Waits { total_ns: self.bitmap.up_to(now), since: None };
+        self.bitmap.is_over(now);
     }
 
     /// What `caller` asks.
@@ -81,6 +95,11 @@ impl Callers {
     /// Whether `caller` has heard that its request is done.
     pub(super) fn is_done(&self, caller: usize) -> bool {
         self.all[caller].is_done
+    }
+
+    /// Whether anything that is not done modifies what there is.
+    pub(super) fn modify(&self) -> bool {
+        self.all.iter().any(|(_, caller)| !caller.is_done && caller.request.op.modifies())
     }
 
     /// A request has so many parts more.
@@ -121,9 +140,12 @@ impl Callers {
             // What it waited for had begun before it came.
             spent = Spent::NONE;
         }
-        // What no member spent on it is a wait, of what modifies for the bitmap as long as that was being written.
-        // Reads pass by it.
+        // What no member spent on it is a wait: for superblocks as long as these were written, then of what modifies for the
+        // bitmap likewise. Reads pass by that.
         let waited = latency - spent.total();
+        let for_mark = waited.min(self.mark.up_to(at) - request.mark_ns_before);
+        let waited = waited - for_mark;
+        spent.add(Part::MARK, for_mark);
         let is_modified = !matches!(request.request.op, Op::Read | Op::Flush);
         let written_ns = self.bitmap.up_to(at) - request.bitmap_ns_before;
         let for_bitmap = if is_modified { waited.min(written_ns) } else { 0 };

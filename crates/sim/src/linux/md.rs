@@ -6,6 +6,7 @@
 //! thread   takes eight rows at a time: reads what parity needs, or writes           md/thread.rs
 //! retries  reads that found no place in a member's queue: the thread reads them row by row    md/retries.rs
 //! bitmap   rows of a part that was not written to lately wait until the members have its bit    md/intents.rs
+//! marks    a write to an array that nobody has used for a while waits for the superblocks       md/marks.rs
 //! delays   keep rows of buffered writes that are not whole, until nothing else is to do  md/delayed.rs
 //! queues   merge the 4 KiB bios into requests for the members                        queue.rs
 //! ```
@@ -20,6 +21,7 @@ mod cache;
 mod costs;
 mod delayed;
 mod intents;
+mod marks;
 mod members;
 mod readers;
 mod retries;
@@ -30,6 +32,7 @@ mod thread;
 
 use super::bitmap::BitmapSpec;
 use super::callers::Callers;
+use super::in_use::Marks;
 use super::queue::{Memory, PAGE_SECTORS, Plug, QueueSpec};
 use super::requests::{Carry, Requests};
 use super::writer::Writer;
@@ -141,6 +144,8 @@ pub struct Md<D> {
     delayed: Option<Delayed>,
     /// The bitmap, where there is one.
     intents: Option<Intents>,
+    /// Whether it is marked as in use.
+    marks: Marks,
     writes: Slab<RowWrite>,
     /// How far each write, by its slot, is from being durable.
     settling: Vec<Settling>,
@@ -249,6 +254,8 @@ enum Carries {
     Direct(usize, Request),
     /// A page of the bitmap, or the flush before it.
     Bitmap,
+    /// A superblock, or the flush before it.
+    Mark,
 }
 
 impl Carries {
@@ -256,7 +263,7 @@ impl Carries {
     fn rows(&self) -> u32 {
         match self {
             Carries::Row(step) => step.rows,
-            Carries::Direct(..) | Carries::Bitmap => 0,
+            Carries::Direct(..) | Carries::Bitmap | Carries::Mark => 0,
         }
     }
 
@@ -264,7 +271,7 @@ impl Carries {
     fn write(&self) -> Option<usize> {
         match self {
             Carries::Row(step) => step.write,
-            Carries::Direct(..) | Carries::Bitmap => None,
+            Carries::Direct(..) | Carries::Bitmap | Carries::Mark => None,
         }
     }
 }
@@ -273,7 +280,7 @@ impl Carry for Carries {
     fn memory(&self) -> Memory {
         match self {
             Carries::Row(_) => Memory::Pages,
-            Carries::Direct(..) | Carries::Bitmap => Memory::Whole,
+            Carries::Direct(..) | Carries::Bitmap | Carries::Mark => Memory::Whole,
         }
     }
 
@@ -344,6 +351,7 @@ impl<D: Device> Md<D> {
             handle: VecDeque::new(),
             delayed: spec.is_written_back.then(Delayed::default),
             intents: spec.bitmap.map(|bitmap| Intents::new(bitmap, used_sectors)),
+            marks: Marks::default(),
             writes: Slab::new(),
             settling: Vec::new(),
             whole_writes: 0,
@@ -454,10 +462,8 @@ impl<D: Device> Device for Md<D> {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        earlier(
-            earlier(self.members.next_event(), self.runs_at()),
-            self.callers.outbox.next_event(),
-        )
+        let inside = earlier(self.members.next_event(), self.runs_at());
+        earlier(earlier(inside, self.clean_at()), self.callers.outbox.next_event())
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
@@ -468,6 +474,8 @@ impl<D: Device> Device for Md<D> {
                 self.take_events(step);
             } else if self.runs_at().is_some_and(|at| at <= step) {
                 self.run(step);
+            } else if self.clean_at().is_some_and(|at| at <= step) {
+                self.mark_as_clean(step);
             }
             self.wake_sleepers(step);
             self.callers.outbox.collect(step, out);

@@ -236,6 +236,11 @@ impl Recorder {
         self.in_flight > 0
     }
 
+    /// How many requests are in flight.
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
     /// When a batch of completions is over next.
     #[inline]
     pub fn boundary_ns(&self) -> Nanos {

@@ -1,6 +1,6 @@
 //! Which kind of work on which kind of system a result is of.
 
-use super::Pair;
+use super::{Pair, latencies};
 use crate::judge::facts::Stated;
 use block::{Level, SECTOR_BYTES};
 use std::collections::BTreeSet;
@@ -26,25 +26,38 @@ const SYSTEMS: &[(&str, &str)] = &[
     (MD_WRITES, "direct writes in order to md's RAID 5 and 6"),
     (MD_READ_AHEAD, "reads in order through the page cache of md"),
     (MD_READ_AHEAD_LARGE, "reads in order through the page cache of md, with chunks above 1 MiB"),
+    (latencies::MEANS, "mean times of requests that come by the clock, over Linux's layouts"),
+    (
+        latencies::PERCENTILES,
+        "99th percentiles of requests that come by the clock, over Linux's layouts",
+    ),
     (
         MD_READ_AHEAD_SET,
         "reads in order through the page cache of md, with a read-ahead that was set",
     ),
 ];
 
-/// What is asked of these records.
+/// What is asked of these records, which are judged by these `samples`.
 pub(super) fn asked<'a>(
     manifest: &Manifest,
     records: impl IntoIterator<Item = &'a Record>,
+    samples: &[&str],
 ) -> Asked {
     let mut asked = Asked::default();
+    let mut levels = BTreeSet::new();
     let settings = manifest.settings();
     for record in records {
         let stated = Stated::new(&record.at, &record.workload, &settings);
+        levels.insert(stated.value("volume.level").unwrap_or_default());
         asked.classes.insert(class(manifest, &record.workload, &stated));
         for path in record.at.keys().filter(|path| manifest.factors.role(path) == Role::Choice) {
             asked.factors.insert(factor(path, &stated));
         }
+    }
+    let is_linux = |level: &String| ["md-", "lvm-", "dm-"].iter().any(|of| level.starts_with(of));
+    let of_requests = latencies::class(samples.iter().copied());
+    if let Some(class) = of_requests.filter(|_| levels.iter().all(is_linux)) {
+        asked.classes = BTreeSet::from([class.into()]);
     }
     asked
 }
@@ -170,7 +183,10 @@ impl Asked {
     /// Whether a pair is of what is asked of one kind of system: the same work, chosen by the same. Where one layout has a
     /// controller and the other has none, that is the choice.
     pub(super) fn is_answered_by(&self, pair: &Pair) -> bool {
-        let factor = self.factors.contains(&pair.factor) || pair.factor == CONTROLLER;
+        let has_chunks = || self.factors.iter().any(|of| of.starts_with("volume.interleave"));
+        let factor = self.factors.contains(&pair.factor)
+            || pair.factor == CONTROLLER
+            || pair.factor == latencies::LAYOUT && has_chunks();
         factor && self.is_of_class(pair)
     }
 

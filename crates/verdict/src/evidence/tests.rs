@@ -161,3 +161,31 @@ fn the_data_are_read() {
     assert!(of("ffs:untar") > 500 && of("stripes") > 0);
     assert!(all.iter().all(|pair| pair.published > 0.0 && pair.simulated > 0.0));
 }
+
+/// What tests a rate says nothing of how long requests take.
+#[test]
+fn times_are_tested_by_times() {
+    use lab::experiment::Experiment;
+    use lab::rig::sim::Sim;
+    use lab::{Keep, run};
+    let of = |level: &str, samples: &[&str]| {
+        let text = format!(
+            "[volume]\ndrives = '4xst18000nm000j'\nlevel = [{level}]\n[workload.w]\nkind = 'random'\ncount = 100\n"
+        );
+        let experiment = Experiment::parse("some.toml", &text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        Evidence::of(&ran.manifest, &ran.records(), samples)
+    };
+    let linux = "'md-raid10', 'md-raid5'";
+    let times = of(linux, &["mb_per_s", "latency_p99_ms"]);
+    let said = times.words(Some(2.0)).unwrap();
+    assert!(said.contains("99th percentiles of requests that come by the clock"), "{said}");
+    assert!(times.difference() < 0.25 && times.pairs.len() > 50, "{}", times.difference());
+    let means = of(linux, &["read_mean_ms"]).words(Some(2.0)).unwrap();
+    assert!(means.contains("mean times of requests"), "{means}");
+    let rates = of(linux, &["mb_per_s"]).words(Some(2.0)).unwrap();
+    assert!(!rates.contains("by the clock"), "{rates}");
+    // No other system's times were measured.
+    let others = of("'stripe', 'raid5'", &["latency_p99_ms"]).words(Some(2.0)).unwrap();
+    assert!(!others.contains("by the clock"), "{others}");
+}

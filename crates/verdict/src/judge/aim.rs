@@ -3,9 +3,11 @@
 use super::answer::point;
 use super::layouts::{Layouts, Measure, Samples};
 use super::{Point, Wishes};
+use crate::evidence::Evidence;
 use crate::stats::median;
 use crate::tables::SHARE_OF_BEST;
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeSet;
 use store::Manifest;
 use store::error::{Error, Result};
 use store::expression::{Expression, Objective};
@@ -19,6 +21,8 @@ pub(super) struct Aim {
     /// The unit of what they are ranked by.
     pub unit: String,
     pub better: Better,
+    /// The samples that it is of.
+    pub samples: BTreeSet<String>,
     /// What makes it up: one for each workload, load and condition.
     pub parts: Vec<Part>,
 }
@@ -101,6 +105,16 @@ fn right_way(layouts: &Layouts, objective: Objective) -> Result<Objective> {
     )))
 }
 
+/// That times count, where nobody asked for them: how many requests are done is how many come.
+pub(super) fn times(aim: &Aim, manifest: &Manifest, wishes: &Wishes) -> Option<Point> {
+    let is_asked = !wishes.objectives.is_empty() || manifest.objective().is_some();
+    let are_times = aim.samples.iter().all(|sample| Evidence::of_time(sample).is_some());
+    (!is_asked && are_times && !aim.samples.is_empty()).then(|| {
+        let text = "requests come at a rate, so layouts are ranked by how long these take";
+        point("objective", text.into())
+    })
+}
+
 /// What was asked the wrong way round, and how it was read.
 pub(super) fn turned_round(aims: &[Aim], wishes: &Wishes) -> Vec<Point> {
     let asked = aims.iter().zip(wishes.objectives.iter().map(|asked| asked.trim()));
@@ -128,6 +142,7 @@ impl Aim {
             words: String::new(),
             unit: String::new(),
             better: Better::Neither,
+            samples: BTreeSet::new(),
             parts: Vec::new(),
         }
     }
@@ -154,6 +169,7 @@ impl Aim {
             words: "every workload".into(),
             unit: SHARE_OF_BEST.into(),
             better: Better::Higher,
+            samples: judged.iter().map(|&place| layouts.sample(place)).collect(),
             parts,
         }
     }
@@ -188,6 +204,11 @@ impl Aim {
             words: objective.text.clone(),
             unit: if one { unit } else { SHARE_OF_BEST.into() },
             better: if one { objective.better } else { Better::Higher },
+            samples: names
+                .iter()
+                .flat_map(|name| layouts.find(name))
+                .map(|place| layouts.sample(place))
+                .collect(),
             parts,
         }
     }

@@ -9,6 +9,7 @@ use crate::tables::{figure, paragraphs, table, times};
 use crate::why::{self, CellSummary};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use store::factor::Factors;
 use store::quantity::Better;
@@ -78,7 +79,12 @@ impl Compared {
         let ours = why::cells(&first.manifest, &first.records);
         let theirs = why::cells(&second.manifest, &second.records);
         // Two models may err apart.
-        let error = |of: &Results| Evidence::of(&of.manifest, &of.records).difference();
+        let error = |of: &Results| {
+            let main = of.records.iter().filter_map(|record| of.manifest.main_sample(record));
+            let main: BTreeSet<&str> = main.collect();
+            let main: Vec<&str> = main.into_iter().collect();
+            Evidence::of(&of.manifest, &of.records, &main).difference()
+        };
         let model_error = error(first) + error(second);
         let same_luck = have_same_luck(&first.manifest, &second.manifest);
         let said = [first, second].map(|results| results.manifest.settings());

@@ -90,7 +90,7 @@ impl<'a> Judged<'a> {
         ranked.sort_by(|a, b| quantity.better.ahead(value(b), value(a)).total_cmp(&0.0));
         let samples: Vec<Vec<f64>> = ranked.iter().map(|cell| cell.samples(sample)).collect();
         let records = all.iter().flat_map(|cell| cell.records.iter().copied());
-        let error = Evidence::of(manifest, records).difference();
+        let error = Evidence::of(manifest, records, &[sample]).difference();
         let mut noise = Noise::of(&samples, None, error);
         let repeats = |cell: &CellSummary<'_>| {
             let mut repeats: Vec<u64> = cell.records.iter().map(|record| record.repeat).collect();

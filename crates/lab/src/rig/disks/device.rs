@@ -2,7 +2,7 @@
 
 use super::engine::Engine;
 use super::noise::Noise;
-use super::{is_model_only, measure, ring};
+use super::{in_flight_max, is_model_only, measure, ring};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::record::Measured;
@@ -111,7 +111,8 @@ impl BlockDevice {
         let mut jobs = jobs(trial, &[self.sectors]);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
         let noise = Noise::of_pages(trial.seed);
-        let recorded = measure::run(&mut engine, &mut jobs, noise, &mut enough)?;
+        let recorded =
+            measure::run(&mut engine, &mut jobs, noise, in_flight_max(trial), &mut enough)?;
         let mut measured = steady::measured(trial, &recorded, caches);
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);

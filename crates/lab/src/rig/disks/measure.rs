@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 use sim::workload::{Name, Next, Workload};
 use sim::{Batches, Counters, Nanos, Recorded, Recorder};
 
-/// Runs `workload` on `engine` until it ends or the measurement is long `enough`, and its last request has come back.
+/// Runs `workload` on `engine`, at most `in_flight_max` requests at a time, until it ends or the measurement is long `enough`, and its last request has come back.
 /// What it writes is noise.
 ///
 /// # Errors
@@ -17,6 +17,7 @@ pub(super) fn run(
     engine: &mut Engine,
     workload: &mut dyn Workload,
     mut noise: Noise,
+    in_flight_max: u64,
     enough: &mut dyn FnMut(&Batches) -> bool,
 ) -> Result<Recorded> {
     let streams = workload.streams();
@@ -27,7 +28,7 @@ pub(super) fn run(
     let before = cpu_ns();
     loop {
         let wake = loop {
-            if is_over.is_some() {
+            if is_over.is_some() || recorder.in_flight() >= in_flight_max {
                 break None;
             }
             match workload.next(engine.now()) {

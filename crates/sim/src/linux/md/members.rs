@@ -4,6 +4,7 @@ use super::cache::Cache;
 use super::delayed::Delayed;
 use super::retries::Retries;
 use super::{Carries, Md, RowStep, Settling, Thread};
+use crate::linux::in_use::Marks;
 use crate::linux::queue::{Memory, PAGE_SECTORS, Plug, Slot};
 use crate::{Device, Event, Fault, Nanos, Spent};
 use block::{Op, Request};
@@ -80,6 +81,7 @@ impl<D: Device> Md<D> {
                 Carries::Row(step) => self.step_done(step, fault, spent, writes),
                 Carries::Direct(caller, part) => self.direct_done(at, caller, part, fault, spent),
                 Carries::Bitmap => self.bitmap_done(at, request),
+                Carries::Mark => self.mark_done(at, request),
             }
         }
         self.members.carries_again(slot, !writes, carried);
@@ -135,6 +137,7 @@ impl<D: Device> Md<D> {
     pub(super) fn end_write(&mut self, now: Nanos, slot: usize, write: usize) {
         let last = std::mem::take(&mut self.cache.rows[slot].read);
         self.settling[write].is_done = true;
+        self.marks.write_done(now);
         let record = &mut self.writes[write];
         self.whole_writes -= usize::from(record.is_whole(self.data));
         let mut spent = record.read;
@@ -229,6 +232,8 @@ impl<D: Device> Md<D> {
             intents.abort();
             self.callers.have_bitmap(now);
         }
+        self.marks = Marks::default();
+        self.callers.mark.is_over(now);
         for line in [&mut self.arrived, &mut self.released, &mut self.handle] {
             line.clear();
         }
@@ -256,7 +261,7 @@ impl<D: Device> Md<D> {
         self.undurable.retain(|_, write| writes.contains(*write));
         self.members.abort(cut, |carries| match carries {
             Carries::Row(step) => step.write.is_some_and(|write| writes.contains(write)),
-            Carries::Direct(..) | Carries::Bitmap => false,
+            Carries::Direct(..) | Carries::Bitmap | Carries::Mark => false,
         });
         self.callers.abort(now, fault);
     }

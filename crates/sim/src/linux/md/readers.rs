@@ -147,7 +147,9 @@ impl<D: Device> Md<D> {
                         self.send_pieces(now, (caller, rest), plug);
                         self.send_waiting(now);
                     }
-                    Carries::Bitmap | Carries::Row(_) => self.members.unplug(now, &mut plug),
+                    Carries::Bitmap | Carries::Mark | Carries::Row(_) => {
+                        self.members.unplug(now, &mut plug);
+                    }
                 }
             }
         }

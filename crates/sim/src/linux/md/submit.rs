@@ -20,6 +20,7 @@ impl<D: Device> Md<D> {
         let is_plugged = self.delayed.is_some();
         while self.bios.is_empty()
             && (is_plugged || !self.thread_is_wanted())
+            && self.may_begin(now)
             && let Some(caller) = self.arrived.pop_front()
         {
             self.begin(now, caller);

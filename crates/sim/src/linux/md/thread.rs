@@ -30,7 +30,8 @@ impl<D: Device> Md<D> {
         // A writer that sleeps for rows is woken by those that the thread has let go of, and goes on when that sleeps
         // (`release_inactive_stripe_list`).
         let wakes = ran && !self.bios.is_empty();
-        let writer_goes_on = (!self.arrived.is_empty() && self.bios.is_empty()) || wakes;
+        let may_begin = !self.arrived.is_empty() && !self.marks.are_written();
+        let writer_goes_on = (may_begin && self.bios.is_empty()) || wakes;
         let more = self.thread == Thread::Runs
             || self.thread_is_wanted()
             || (self.thread_is_idle() && writer_goes_on);

@@ -50,7 +50,7 @@ fn sweep(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option
         })
         .collect();
     let samples_of_main: Vec<Vec<f64>> = own.iter().map(|cell| cell.samples(main)).collect();
-    let evidence = Evidence::of(&results.manifest, &results.records);
+    let evidence = Evidence::of(&results.manifest, &results.records, &[main]);
     let noise = Noise::of(&samples_of_main, None, evidence.difference());
     let noise = noise.with_level(evidence.level());
     let drawn: Vec<Json> = own

@@ -17,6 +17,7 @@ use crate::stats::noise::Noise;
 use crate::tables::figure;
 use crate::why::{self, CellSummary};
 use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
 use store::Results;
 use store::factor::Factors;
 use store::published::Published;
@@ -114,8 +115,7 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
     crossed.sort_by_key(|factor| std::cmp::Reverse(factor.levels.len()));
     let mut first = crossed.iter().map(|factor| &factor.paths[0]);
     let (first, second) = (first.next(), first.next());
-    let (quantities, rows) =
-        quantities(&layouts, verdict, &Evidence::of(manifest, &results.records));
+    let (quantities, rows) = quantities(results, &layouts, verdict);
     json!({
         "factors": factors,
         "first_factor": first,
@@ -155,7 +155,9 @@ fn decisive(verdict: &Verdict, ats: &[&Map<String, Json>]) -> Vec<String> {
 }
 
 /// What can be looked at, the objective first, and its value on each layout.
-fn quantities(layouts: &Layouts, verdict: &Verdict, evidence: &Evidence) -> (Vec<Json>, Vec<Json>) {
+fn quantities(results: &Results, layouts: &Layouts, verdict: &Verdict) -> (Vec<Json>, Vec<Json>) {
+    // What tests the model of a time is not what tests it of a rate, and is asked once for each.
+    let mut known: BTreeMap<Option<&'static str>, Evidence> = BTreeMap::new();
     let mut quantities = Vec::new();
     let mut rows = Vec::new();
     let (objective, factors) = (&verdict.objective, &layouts.factors);
@@ -194,6 +196,10 @@ fn quantities(layouts: &Layouts, verdict: &Verdict, evidence: &Evidence) -> (Vec
             layouts.layouts.iter().map(|layout| layout.values(index)).collect();
         let residuals = verdict.effects.iter().find(|effects| effects.of == *name);
         let residuals = residuals.map(|e| (e.scale, e.degrees));
+        let sample = quantity.sample();
+        let evidence = known
+            .entry(Evidence::of_time(sample))
+            .or_insert_with(|| Evidence::of(&results.manifest, &results.records, &[sample]));
         let noise =
             Noise::of(&samples, residuals, evidence.difference()).with_level(evidence.level());
         for (layout, samples) in layouts.layouts.iter().zip(&samples) {

@@ -1,0 +1,88 @@
+//! How long requests take that come by the clock, held to a real kernel on the same modelled drives.
+
+use lab::experiment::Experiment;
+use lab::rig::sim::Sim;
+use lab::{Keep, run};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Of each cell the kernel's times and ours, from which verdicts count how often ours has a difference the right way round.
+const CELLS: &str = include_str!("../../../verdict/data/md_latencies.csv");
+
+/// What is measured of a cell: the mean and the 99th percentile, in ms.
+const SAMPLES: [&str; 2] = ["latency_mean_ms", "latency_p99_ms"];
+
+/// Ours of each cell; none where more come than are done. All are workloads of one experiment, as they were in the kernel: where
+/// the spindles of a trial stand follows from the workload's place.
+fn ours(lines: &[&str]) -> BTreeMap<String, [Option<f64>; 2]> {
+    let mut text =
+        "run.repeats = 1\nvolume.drives = '4xmd-hdd'\nvolume.level = 'md-raid5'\n".to_string();
+    for (place, line) in lines.iter().enumerate() {
+        let columns: Vec<&str> = line.split(',').collect();
+        let [_, drive, members, level, chunk, write_cache, block, reads, rate, flush_every, ..] =
+            columns[..]
+        else {
+            panic!("{line} has ten columns and more")
+        };
+        let given = |key: &str, value: &str| {
+            if value.is_empty() { String::new() } else { format!("{key} = {value}\n") }
+        };
+        let mut keys = match reads {
+            "100" => "op = 'read'\n".to_string(),
+            _ => format!("reads_percent = {reads}\n"),
+        };
+        keys += &given("drive.write_cache", write_cache);
+        keys += &given("flush_every", flush_every);
+        if !chunk.is_empty() {
+            write!(keys, "volume.interleave = '{chunk}KiB'\n").expect("a string grows");
+        }
+        write!(
+            text,
+            "[workload.{}]\nkind = 'random'\nblock = '{block}KiB'\narrivals = 'poisson'\nrequests_per_s = {rate}\ncount = 12000\n\
+             volume.drives = '{members}x{drive}'\nvolume.level = '{level}'\n{keys}",
+            name(place)
+        )
+        .expect("a string grows");
+    }
+    let experiment = Experiment::parse("x.toml", &text).unwrap();
+    let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+    let times = |record: &store::record::Record| {
+        let is_overloaded = record.sample("overloaded").is_some();
+        SAMPLES.map(|sample| record.sample(sample).filter(|_| !is_overloaded))
+    };
+    ran.records().iter().map(|record| (record.workload.clone(), times(record))).collect()
+}
+
+fn name(place: usize) -> String {
+    format!("w{place:03}")
+}
+
+#[test]
+fn requests_that_come_by_the_clock_take_as_long_as_in_the_kernel() {
+    let lines: Vec<&str> = CELLS.lines().skip(2).collect();
+    let ours = ours(&lines);
+    let mut written: String = CELLS.lines().take(2).flat_map(|line| [line, "\n"]).collect();
+    let mut close = [0; 2];
+    let mut kept_up = 0;
+    for (place, line) in lines.iter().enumerate() {
+        let columns: Vec<&str> = line.split(',').collect();
+        let kernel = &columns[10..12];
+        let own = ours[&name(place)];
+        assert_eq!(own[0].is_none(), kernel[0] == "-", "{line}: which of them keep up");
+        let shown = own.map(|time| time.map_or("-".into(), |time| format!("{time:.5}")));
+        writeln!(written, "{},{}", columns[..12].join(","), shown.join(",")).unwrap();
+        for (which, time) in own.into_iter().enumerate() {
+            let Some(time) = time else { continue };
+            let error = (time / kernel[which].parse::<f64>().unwrap()).ln().abs();
+            close[which] += usize::from(error <= 0.1_f64.ln_1p());
+        }
+        kept_up += usize::from(own[0].is_some());
+    }
+    if std::env::var_os("UPDATE").is_some() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../verdict/data/md_latencies.csv");
+        return std::fs::write(file, &written).unwrap();
+    }
+    assert_eq!(written, CELLS, "UPDATE=1 writes ours anew");
+    // docs/md.md has these numbers.
+    assert_eq!((close, kept_up), ([77, 71], 82));
+}

@@ -1,0 +1,241 @@
+//! md marks an array as clean when nobody has written to it for a while, and as in use again before the next write: that one waits
+//! until the superblocks of all members say so.
+//!
+//! A write that comes by itself, as a few come each second, so waits for a write to every member; a disk takes a revolution for its
+//! 512 bytes. From `md_write_start`, `md_write_end` and `md_check_recovery` of `drivers/md/md.c` of Linux 6.1 (`safemode_delay`);
+//! docs/md.md has what it was held to. Here for RAID 1 and 10; RAID 4, 5 and 6 have the same in `md/marks.rs`.
+
+use crate::wrapper::{Io, Policy, Wrapper};
+use crate::{Device, Fault, Nanos, Part, Spent};
+use block::{Op, Request};
+use std::collections::VecDeque;
+
+/// The least time without writes after which an array is clean (`DEFAULT_SAFEMODE_DELAY`), in whole ticks of 4 ms (`CONFIG_HZ` 250, as
+/// Debian's kernels have it).
+const DELAY_NS: Nanos = 204_000_000;
+
+/// Where the superblock of a member lies, with its data behind it (version 1.2); here, where they begin.
+const SUPERBLOCK_SECTOR: u64 = 8;
+
+/// What the superblocks say, and when they are to say something else.
+#[derive(Clone, Debug)]
+pub(super) struct Marks {
+    is_in_use: bool,
+    clean_at: Option<Nanos>,
+    /// Flushes and writes of superblocks that are not done.
+    in_flight: usize,
+}
+
+impl Default for Marks {
+    /// In use: whoever made the array has written to it.
+    fn default() -> Self {
+        Marks { is_in_use: true, clean_at: None, in_flight: 0 }
+    }
+}
+
+impl Marks {
+    /// A write is done at `now`: unless more come, the array is clean at the end of the next whole delay (`mod_timer` in
+    /// `md_write_end`).
+    ///
+    /// ```text
+    /// done at 50 ms → clean at 408 ms; done at 204 ms → at 408 ms, too
+    /// ```
+    pub(super) fn write_done(&mut self, now: Nanos) {
+        self.clean_at = Some((now.div_ceil(DELAY_NS) + 1).saturating_mul(DELAY_NS));
+    }
+
+    /// When the array may have become clean.
+    pub(super) fn clean_at(&self) -> Option<Nanos> {
+        self.clean_at
+    }
+
+    /// It is time: the array is clean, unless it `is_written` to. Gives whether the superblocks have to say so.
+    pub(super) fn is_due(&mut self, is_written: bool) -> bool {
+        self.clean_at = None;
+        let becomes_clean = self.is_in_use && !is_written;
+        self.is_in_use &= !becomes_clean;
+        becomes_clean
+    }
+
+    /// A write comes: it is in use from now on. Gives whether the superblocks have to say so.
+    pub(super) fn take_up(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_in_use, true)
+    }
+
+    /// Whether superblocks are being written, and what is sent to the array waits.
+    pub(super) fn are_written(&self) -> bool {
+        self.in_flight > 0
+    }
+
+    /// So many flushes or writes of superblocks are sent.
+    pub(super) fn sent(&mut self, many: usize) {
+        self.in_flight += many;
+    }
+
+    /// One of them is done.
+    pub(super) fn done(&mut self) {
+        self.in_flight -= 1;
+    }
+
+    /// A reset: nothing is waited for but what is in flight.
+    pub(super) fn forget(&mut self) {
+        *self = Marks { in_flight: self.in_flight, ..Marks::default() };
+    }
+}
+
+/// The write of a member's superblock.
+pub(super) fn superblock_write(member: u32) -> Request {
+    let op = Op::Write { fua: true };
+    Request { target: member, op, sector: SUPERBLOCK_SECTOR, sectors: 1 }
+}
+
+/// Marks an array of copies on the members of the device below.
+pub type MarksInUse<D> = Wrapper<Mark, D>;
+
+/// The state of [`MarksInUse`].
+pub struct Mark {
+    marks: Marks,
+    /// The members that have a superblock: those that are down have none.
+    members: Vec<u32>,
+    flushes: bool,
+    /// What the sender has not come to, as it sleeps, in order of arrival.
+    waiting: VecDeque<usize>,
+    /// Writes in flight.
+    writes: usize,
+}
+
+/// What comes back: a member's flush, or its superblock.
+const FLUSHED: u32 = 1 << 31;
+
+impl<D: Device> MarksInUse<D> {
+    /// All targets of `below` but these have a superblock, which is written past a volatile cache if there `is_cache`.
+    pub fn new(below: D, is_cache: bool, absent: &[u32]) -> Self {
+        let all = 0..below.geometry().target_sectors.len() as u32;
+        let mark = Mark {
+            marks: Marks::default(),
+            members: all.filter(|member| !absent.contains(member)).collect(),
+            flushes: is_cache,
+            waiting: VecDeque::new(),
+            writes: 0,
+        };
+        Wrapper::around(below, mark)
+    }
+}
+
+impl Mark {
+    /// Sends what waits, up to the next write to a clean array.
+    fn go_on<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
+        while !self.marks.are_written()
+            && let Some(&slot) = self.waiting.front()
+        {
+            let request = io.request(slot);
+            if request.op.modifies() {
+                if self.marks.take_up() {
+                    return self.write_superblocks(now, io);
+                }
+                self.writes += 1;
+            }
+            self.waiting.pop_front();
+            *io.note(slot) = now - io.arrived(slot);
+            io.send(now, slot, 0, request);
+        }
+    }
+
+    fn write_superblocks<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
+        self.marks.sent(self.members.len());
+        for &member in &self.members {
+            if self.flushes {
+                io.send_beside(now, FLUSHED | member, Request::flush().to(member));
+            } else {
+                io.send_beside(now, member, superblock_write(member));
+            }
+        }
+    }
+}
+
+impl Policy for Mark {
+    /// How long it waited for the superblocks, in ns.
+    type Note = Nanos;
+
+    fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
+        self.waiting.push_back(slot);
+        self.go_on(now, io);
+    }
+
+    fn returned<D: Device>(
+        &mut self,
+        now: Nanos,
+        slot: usize,
+        _label: u32,
+        mut spent: Spent,
+        io: &mut Io<'_, Nanos, D>,
+    ) {
+        if io.request(slot).op.modifies() {
+            // What was in flight at a reset is not counted any more.
+            self.writes = self.writes.saturating_sub(1);
+            self.marks.write_done(now);
+        }
+        spent.add(Part::MARK, *io.note(slot));
+        io.finish(now, slot, spent);
+    }
+
+    /// A member that has failed has no superblock, and none is missed.
+    fn returned_beside<D: Device>(
+        &mut self,
+        now: Nanos,
+        label: u32,
+        result: Result<(), Fault>,
+        io: &mut Io<'_, Nanos, D>,
+    ) {
+        if label & FLUSHED != 0 && result.is_ok() {
+            self.marks.sent(1);
+            io.send_beside(now, label & !FLUSHED, superblock_write(label & !FLUSHED));
+        }
+        self.marks.done();
+        self.go_on(now, io);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.marks.clean_at()
+    }
+
+    fn due<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
+        let is_written = self.writes > 0 || !self.waiting.is_empty();
+        if self.marks.is_due(is_written) {
+            self.write_superblocks(now, io);
+        }
+    }
+
+    fn forget_waiting(&mut self) {
+        self.waiting.clear();
+        self.writes = 0;
+        self.marks.forget();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+
+    #[test]
+    fn an_array_is_clean_after_one_to_two_delays() {
+        for done_ms in 0..1000 {
+            let mut marks = Marks::default();
+            marks.write_done(done_ms * MS);
+            let after = marks.clean_at().unwrap() - done_ms * MS;
+            assert!((DELAY_NS..2 * DELAY_NS).contains(&after), "{done_ms} ms: {after}");
+        }
+    }
+
+    #[test]
+    fn the_superblocks_are_written_once_for_each_pause() {
+        let mut marks = Marks::default();
+        assert!(!marks.take_up(), "it is in use from the start");
+        marks.write_done(0);
+        assert!(!marks.is_due(true) && marks.clean_at().is_none(), "somebody writes");
+        assert!(marks.is_due(false) && !marks.is_due(false));
+        assert!(marks.take_up() && !marks.take_up());
+    }
+}

@@ -1,0 +1,95 @@
+//! How long requests take that come by the clock, on the real kernel and ours: cells, and pairs of layouts under one load.
+
+use super::Pair;
+use super::pair::LEVEL;
+
+/// Every cell whose requests come by the clock that the model is held to; a test of `lab` writes it, and holds the model to it.
+const FILE: &str = include_str!("../../data/md_latencies.csv");
+
+/// The classes: of means, and of percentiles.
+pub(super) const MEANS: &str = "latencies:mean";
+pub(super) const PERCENTILES: &str = "latencies:p99";
+
+/// The columns of either class: measured, and ours.
+const COLUMNS: [(&str, [&str; 2]); 2] =
+    [(MEANS, ["kernel_mean_ms", "mean_ms"]), (PERCENTILES, ["kernel_p99_ms", "p99_ms"])];
+
+/// What tells two layouts of a load apart.
+pub(super) const LAYOUT: &str = "volume.level";
+
+/// Every cell as a level, and every two cells of one load as a pair.
+pub(super) fn all() -> Vec<Pair> {
+    pairs(FILE)
+}
+
+/// The class of what these samples are, where they are how long requests take: of percentiles, where there are any.
+pub(super) fn class<'a>(samples: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
+    let class = |sample: &str| {
+        let of_requests = ["latency_", "read_", "write_", "commit_"];
+        match of_requests.iter().find_map(|start| sample.strip_prefix(start))? {
+            "mean_ms" => Some(MEANS),
+            "p50_ms" | "p99_ms" | "p999_ms" => Some(PERCENTILES),
+            _ => None,
+        }
+    };
+    samples.into_iter().filter_map(class).max()
+}
+
+fn pairs(text: &str) -> Vec<Pair> {
+    let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+    // Where more come than are done, no time is known.
+    let known = lines.filter(|line| !line.contains(",-"));
+    let cells: Vec<Vec<&str>> = known.map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| header.iter().position(|of| *of == name).expect("a column");
+    let load = column("load");
+    let mut pairs = Vec::new();
+    for (class, names) in COLUMNS {
+        let places = names.map(column);
+        let values = |cell: &Vec<&str>| -> [f64; 2] {
+            places.map(|place| cell[place].parse().expect("a number"))
+        };
+        let pair = |factor: &str, [published, simulated]: [f64; 2]| Pair {
+            class: class.into(),
+            table: "md-latencies".into(),
+            factor: factor.into(),
+            published,
+            simulated,
+        };
+        for (place, second) in cells.iter().enumerate() {
+            let own = values(second);
+            pairs.push(pair(LEVEL, own));
+            for first in cells[..place].iter().filter(|first| first[load] == second[load]) {
+                let other = values(first);
+                pairs.push(pair(LAYOUT, [own[0] / other[0], own[1] / other[1]]));
+            }
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_count_where_both_are_asked() {
+        assert_eq!(class(["latency_mean_ms"]), Some(MEANS));
+        assert_eq!(class(["mb_per_s", "commit_p99_ms", "read_mean_ms"]), Some(PERCENTILES));
+        assert_eq!(class(["mb_per_s", "rotation_ms", "late_max_ms"]), None);
+    }
+
+    #[test]
+    fn layouts_of_one_load_are_pairs_and_of_two_are_none() {
+        let text = "# about\nload,level,kernel_mean_ms,mean_ms,kernel_p99_ms,p99_ms\n\
+                    w0,md-raid5,2,3,10,9\nw0,md-raid10,1,1,5,6\nw0,md-raid6,-,-,-,-\nw1,md-raid5,7,7,8,8\n";
+        let all = pairs(text);
+        let of = |class: &str, factor: &str| -> Vec<(f64, f64)> {
+            let is = |pair: &&Pair| pair.class == class && pair.factor == factor;
+            all.iter().filter(is).map(|pair| (pair.published, pair.simulated)).collect()
+        };
+        assert_eq!(of(MEANS, LAYOUT), [(0.5, 1.0 / 3.0)]);
+        assert_eq!(of(PERCENTILES, LAYOUT), [(0.5, 6.0 / 9.0)]);
+        assert_eq!(of(PERCENTILES, LEVEL), [(10.0, 9.0), (5.0, 6.0), (8.0, 8.0)]);
+    }
+}
