@@ -300,6 +300,14 @@ fn load(loads: &[&Doubt]) -> Option<String> {
     let mut all: Vec<&Doubt> = loads.iter().copied().chain([&assumed]).collect();
     all.sort_by(|a, b| a.otherwise.total_cmp(&b.otherwise));
     let take = |where_to: String| format!("{where_to} in flight, take {}", first.rival);
+    // A depth for which the choice holds is not one at which it turns, however near the two are there.
+    let start_of = |depth: f64, holds_at: f64| {
+        if depth.round() > holds_at {
+            format!("about {depth:.0}")
+        } else {
+            format!("just above {holds_at:.0}")
+        }
+    };
     let mut turned_from = None;
     for two in all.windows(2).filter(|two| two[0].holds != two[1].holds) {
         let [low, high] = [two[0], two[1]];
@@ -308,23 +316,30 @@ fn load(loads: &[&Doubt]) -> Option<String> {
         let share = if apart.abs() < f64::EPSILON { 0.5 } else { (from / apart).clamp(0.0, 1.0) };
         let depth = (low.otherwise.ln() + share * (high.otherwise / low.otherwise).ln()).exp();
         if low.holds {
-            turned_from = Some(depth);
+            turned_from = Some(start_of(depth, low.otherwise));
             continue;
         }
         said.push(take(match turned_from.take() {
-            Some(start) => format!("from about {start:.0} to {depth:.0}"),
+            Some(start) => format!("from {start} to {depth:.0}"),
             None => format!("below about {depth:.0}"),
         }));
     }
-    said.extend(turned_from.map(|start| take(format!("above about {start:.0}"))));
+    said.extend(turned_from.map(|start| {
+        take(if start.starts_with("about") {
+            format!("above {start}")
+        } else {
+            format!("from {start} on")
+        })
+    }));
     said.truncate(NAMED);
     Some(match said.as_slice() {
         [] => {
             let error = loads.iter().map(|load| load.error).fold(0.0, f64::max);
             let tried = || loads.iter().map(|load| load.otherwise);
             format!(
-                "the choice is the same from {} to {} in flight (the answer is for {}; short trials, which miss \
+                "the choice holds against {} from {} to {} in flight (the answer is for {}; short trials, which miss \
                  differences below {:.0} %)",
+                first.rival,
                 tried().fold(first.assumed, f64::min),
                 tried().fold(first.assumed, f64::max),
                 first.assumed,
@@ -416,7 +431,7 @@ mod tests {
         let held = super::lines(&[doubt("in flight", 1.0, 2.0), doubt("% reads", 85.0, 1.5)]);
         assert_eq!(
             held[0].1,
-            "the choice is the same from 1 to 16 in flight (the answer is for 16; short trials, which miss differences below 10 %)"
+            "the choice holds against B from 1 to 16 in flight (the answer is for 16; short trials, which miss differences below 10 %)"
         );
         let text = &held[1].1;
         assert!(

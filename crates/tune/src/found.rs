@@ -104,6 +104,10 @@ impl Found<'_> {
                 let than = self.than.map_or_else(String::new, Candidate::name);
                 format!(" (not reliably slower than {than}, and safer)")
             }
+            Why::Roomier { .. } => {
+                let than = self.than.map_or_else(String::new, Candidate::name);
+                format!(" (not reliably slower than {than}, and holds more)")
+            }
             Why::Fastest if is_ahead => String::new(),
             Why::Fastest => " (no reliable difference to the next best)".into(),
         };
@@ -177,6 +181,7 @@ impl Found<'_> {
         lines.extend(holds.map(|point| (point.about.clone(), point.text.clone())));
         lines.extend(not_compared(self.verdict).map(|text| ("not compared".into(), text)));
         lines.extend(self.beyond_the_model());
+        lines.extend(self.outer_tracks().map(|text| ("tracks".into(), text)));
         let range = |range: &risk::inputs::Range| {
             let [low, high] = [range.low, range.high].map(in_words);
             if low == high { low } else { format!("{low} to {high}") }
@@ -231,6 +236,23 @@ impl Found<'_> {
     fn beyond_the_model(&self) -> Option<(String, String)> {
         let is_shingled = matches!(self.question.drives.drive.model, Model::Shingled(_));
         is_shingled.then(|| ("shingled".into(), SHINGLED.into()))
+    }
+
+    /// That the rate of a stream on disks is one of the beginning, where their tracks are longest.
+    fn outer_tracks(&self) -> Option<String> {
+        let drive = &self.question.drives.drive;
+        if !drive.is_rotational() || !self.question.is_one_stream() {
+            return None;
+        }
+        let slowest = drive.slowest_bytes_per_s().ok()?;
+        let inner = slowest.iter().find(|(figure, _)| *figure == "rpm")?.1 as f64;
+        let share = inner / drive.limits().ok()?.media_bytes_per_s;
+        (share < 0.9).then(|| {
+            format!(
+                "this is the rate of the outer tracks, where the volume begins; at its end disks move {:.0} % as much a revolution",
+                100.0 * share
+            )
+        })
     }
 
     /// What the drives cost, where their price is known.

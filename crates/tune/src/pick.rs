@@ -1,4 +1,5 @@
-//! Which of the layouts that were measured is to be built: the fastest, unless one that is as fast is plainer or safer.
+//! Which of the layouts that were measured is to be built: the fastest, unless one that is as fast is plainer or safer, or holds much
+//! more of what is only read.
 
 use crate::danger;
 use crate::front::is_more_room;
@@ -16,6 +17,9 @@ pub(crate) const GONE_MIN: f64 = 0.01;
 pub(crate) const SAFER_BY: f64 = 4.0;
 const ROOM_KEPT: f64 = 0.5;
 
+/// What is as fast for work that only reads, and holds so many times as much, is chosen.
+const ROOM_TIMES: f64 = 1.5;
+
 /// Why a layout was picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
@@ -27,13 +31,15 @@ pub(crate) enum Why {
     Nearest,
     /// Nothing is reliably ahead of it, and it is much safer than this candidate, which is the fastest.
     Safer { than: usize },
+    /// Nothing is reliably ahead of it, and it holds much more than this candidate, which is the fastest.
+    Roomier { than: usize },
 }
 
 impl Why {
-    /// What it is safer than.
+    /// What it is safer than, or roomier.
     pub(crate) fn than(self) -> Option<usize> {
         match self {
-            Why::Safer { than } => Some(than),
+            Why::Safer { than } | Why::Roomier { than } => Some(than),
             Why::Fastest | Why::Default | Why::Nearest => None,
         }
     }
@@ -72,13 +78,18 @@ pub(crate) fn pick(
         places.iter().map(|&place| candidates[place].level).collect()
     };
     let safer = safer(question, &candidates[fastest].level, &levels(&ties))?;
-    let best = safer.map_or(fastest, |of| ties[of]);
+    let roomier = match safer {
+        Some(_) => None,
+        None => roomier(question, &candidates[fastest].level, &levels(&ties))?,
+    };
+    let best = safer.or(roomier).map_or(fastest, |of| ties[of]);
     let plainest = plainest(candidates, question, best, &ties);
-    let why = match safer {
-        Some(_) => Why::Safer { than: fastest },
-        None if !ties.is_empty() && is_default(&candidates[plainest]) => Why::Default,
-        None if plainest != fastest => Why::Nearest,
-        None => Why::Fastest,
+    let why = match (safer, roomier) {
+        (Some(_), _) => Why::Safer { than: fastest },
+        (None, Some(_)) => Why::Roomier { than: fastest },
+        _ if !ties.is_empty() && is_default(&candidates[plainest]) => Why::Default,
+        _ if plainest != fastest => Why::Nearest,
+        _ => Why::Fastest,
     };
     Ok(Some((plainest, why)))
 }
@@ -140,6 +151,36 @@ fn safer(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Option<
         }
     }
     Ok(best.map(|(place, ..)| place))
+}
+
+/// Of the `ties`, which stand from the fastest on, the one with most room, and of equals the fastest, where it holds much more than the
+/// fastest level, survives as much and risks not much more. Not where anything is written: parity is slower then than speed says as
+/// soon as a drive is missing, and may be torn.
+fn roomier(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Option<usize>> {
+    if question.writes() {
+        return Ok(None);
+    }
+    let gone = |level: &Level| -> Result<f64> {
+        let drive = &question.drives.drive;
+        let (risk, _) = danger::of_level(level, question.members(), question.spares, drive)?;
+        Ok(risk.gone.high)
+    };
+    let survived = |level: &Level| level.losses_survived(question.members());
+    let room = |level: &Level| question.usable_bytes(level);
+    let most = gone(fastest)?.max(GONE_MIN / SAFER_BY);
+    let mut best: Option<(usize, &Level)> = None;
+    for (place, level) in ties.iter().enumerate() {
+        let is_larger = room(level) as f64 >= room(fastest) as f64 * ROOM_TIMES;
+        let is_better = best.is_none_or(|(_, other)| room(level) > room(other));
+        if is_larger
+            && is_better
+            && survived(level) >= survived(fastest)
+            && gone(level)? < most * SAFER_BY
+        {
+            best = Some((place, level));
+        }
+    }
+    Ok(best.map(|(place, _)| place))
 }
 
 #[cfg(test)]
@@ -205,5 +246,23 @@ mod tests {
         assert_eq!(of("4x exos x18", "md-stripe", &["md-raid5"]), None);
         assert_eq!(of("4x exos x18", "md-stripe", &["md-raid10"]), Some(0));
         assert_eq!(who_says(0, "4x exos x18", "md-stripe", &["md-raid10"]), None);
+    }
+
+    #[test]
+    fn what_is_read_as_fast_and_holds_much_more_is_taken() {
+        let of = |drives: &str, work: &str, survive: usize, fastest: &str, ties: &[&str]| {
+            let ties: Vec<Level> = ties.iter().map(|name| level(name)).collect();
+            roomier(&question(drives, work, survive), &level(fastest), &ties).unwrap()
+        };
+        // Eight disks of 20 TB hold 53 TB as three copies, and 120 as RAID 6; sixteen are lost with 1.7 % as that, not with 0.06.
+        let both = ["md-raid10-n3", "md-raid6", "md-raid6"];
+        assert_eq!(of("8x st20000nm007d", "media", 2, "md-raid10-n3", &both), Some(1));
+        assert_eq!(of("16x st20000nm007d", "media", 2, "md-raid10-n3", &both), None);
+        // What is written has parity to pay for.
+        assert_eq!(of("8x st20000nm007d", "mail", 2, "md-raid10-n3", &both), None);
+        // One parity over twelve such disks is too much of a gamble.
+        assert_eq!(of("12x exos x18", "media", 1, "md-raid10", &["md-raid5"]), None);
+        assert_eq!(of("4x 980 pro 1tb", "restore", 1, "md-raid10", &["md-raid5"]), Some(0));
+        assert_eq!(of("4x 980 pro 1tb", "restore", 1, "md-raid5", &["md-raid10"]), None);
     }
 }

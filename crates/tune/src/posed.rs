@@ -302,8 +302,7 @@ fn reasons(
         };
         let (Some(ours), Some(theirs)) = (value(best), value(other)) else { continue };
         let named = [words(best), words(other)];
-        let sentence =
-            why::sentence(&mechanism, named, [ours, theirs], verdict.better, &verdict.unit);
+        let sentence = why::sentence(&mechanism, named, [ours, theirs], &verdict);
         reasons.push(Reason { mechanism, best: ours, other: theirs, sentence });
     }
     Ok(reasons)

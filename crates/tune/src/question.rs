@@ -307,6 +307,18 @@ impl Question {
         })
     }
 
+    /// Whether the work is one stream in order, which a trial measures where the volume begins.
+    pub(crate) fn is_one_stream(&self) -> bool {
+        let works = self.work.tables.get("workload").and_then(Value::as_table);
+        let mut works = works.into_iter().flat_map(Table::values).filter_map(Value::as_table);
+        works.next().is_some_and(|work| {
+            let is_sequential = work.get("kind").and_then(Value::as_str) == Some("sequential");
+            let jobs = work.get("jobs").and_then(Value::as_integer).unwrap_or(1);
+            let others = ["flush_every", "offset", "arrivals", "rate", "requests_per_s"];
+            is_sequential && jobs == 1 && others.iter().all(|key| !work.contains_key(*key))
+        }) && works.next().is_none()
+    }
+
     /// Whether the work flushes what matters to it.
     pub(crate) fn flushes(&self) -> bool {
         let works = self.work.tables.get("workload").and_then(Value::as_table);

@@ -77,7 +77,7 @@ pub fn tune(
     let other =
         second.and_then(|second| candidates.iter().find(|candidate| is_at(candidate, &second.at)));
     let reasons =
-        other.map_or(Ok(Vec::new()), |other| why::reasons(&tried, best, other, &verdict.unit))?;
+        other.map_or(Ok(Vec::new()), |other| why::reasons(&tried, best, other, &verdict))?;
     let doubts = doubts(&tried, &candidates, best, judged)?;
     let (risk, inputs) =
         danger::of_level(&best.level, question.members(), question.spares, &question.drives.drive)?;

@@ -9,7 +9,6 @@ use lab::Result;
 use lab::catalogue::{self, Drive};
 use lab::experiment::{Experiment, Trial};
 use serde::Serialize;
-use store::quantity::Better;
 use store::record::Record;
 use verdict::Verdict;
 use verdict::tables::{SHARE_OF_BEST, figure, slower};
@@ -179,13 +178,20 @@ fn of_processor() -> Change {
     )
 }
 
+/// What is closer is about equal, whatever the model errs by: the logarithm of a ratio.
+const EVEN: f64 = 0.05;
+
+/// The share of what a short trial moves that may be left in caches.
+const CACHED_MAX: f64 = 0.05;
+
 /// Measures both without each mechanism.
 pub(crate) fn reasons(
     tried: &Tried<'_>,
     best: &Candidate,
     other: &Candidate,
-    unit: &str,
+    verdict: &Verdict,
 ) -> Result<Vec<Reason>> {
+    let unit = verdict.unit.as_str();
     let changes = changes(tried, best, other);
     let mut cells: Vec<Settings> = Vec::new();
     for (_, keys) in &changes {
@@ -198,13 +204,15 @@ pub(crate) fn reasons(
     }
     let records = tried.run_all(&cells, 0)?;
     // Each alone: what the change sets may be all that tells them apart.
-    let measured = |records: &[Record], is_short: bool| -> Result<Option<(f64, Better)>> {
+    let measured = |records: &[Record], is_short: bool| -> Result<Option<f64>> {
         let mut records = records.to_vec();
-        if is_short {
+        // What only filled caches says nothing of what drives do.
+        let is_cached = |of: &Record| of.sample("cached_share").is_some_and(|of| of > CACHED_MAX);
+        if is_short && !records.iter().any(is_cached) {
             take_as_steady(&mut records);
         }
         let verdict = Verdict::new(&tried.manifest, &records, &tried.wishes())?;
-        Ok(verdict.ranked.first().map(|ranked| (ranked.value, verdict.better)))
+        Ok(verdict.ranked.first().map(|ranked| ranked.value))
     };
     let mut reasons = Vec::new();
     for ((mechanism, keys), pair) in changes.into_iter().zip(records.chunks(2)) {
@@ -215,9 +223,9 @@ pub(crate) fn reasons(
         } else {
             [measured(ours, is_short)?, measured(theirs, is_short)?]
         };
-        let (Some((ours, better)), Some((theirs, _))) = (ours, theirs) else { continue };
+        let (Some(ours), Some(theirs)) = (ours, theirs) else { continue };
         let named = [best.told_from(other), other.told_from(best)];
-        let sentence = sentence(&mechanism, named, [ours, theirs], better, unit);
+        let sentence = sentence(&mechanism, named, [ours, theirs], verdict);
         reasons.push(Reason { mechanism, best: ours, other: theirs, sentence });
     }
     Ok(reasons)
@@ -228,28 +236,28 @@ fn together(
     tried: &Tried<'_>,
     candidates: [&Candidate; 2],
     records: [&Vec<Record>; 2],
-) -> Result<[Option<(f64, Better)>; 2]> {
+) -> Result<[Option<f64>; 2]> {
     let both: Vec<Record> = records.into_iter().flatten().cloned().collect();
     let verdict = Verdict::new(&tried.manifest, &both, &tried.wishes())?;
     let value = |candidate: &Candidate| {
-        let ranked = verdict.ranked.iter().find(|ranked| is_at(candidate, &ranked.at))?;
-        Some((ranked.value, verdict.better))
+        verdict.ranked.iter().find(|ranked| is_at(candidate, &ranked.at)).map(|of| of.value)
     };
     Ok(candidates.map(value))
 }
 
-/// What the change does, in words.
+/// What the change does, in words: what is closer than the model of the `verdict` errs is about equal.
 pub(crate) fn sentence(
     mechanism: &str,
     [best, other]: [String; 2],
     [ours, theirs]: [f64; 2],
-    better: Better,
-    unit: &str,
+    verdict: &Verdict,
 ) -> String {
-    const EVEN: f64 = 0.05;
+    let (better, unit) = (verdict.better, verdict.unit.as_str());
+    let error = verdict.noise.model_error.ln_1p();
+    let even = if error.is_finite() { error.max(EVEN) } else { EVEN };
     let ahead = better.ahead(ours, theirs);
     let values = format!("{} against {} {unit}", figure(ours), figure(theirs));
-    if ahead.abs() <= EVEN {
+    if ahead.abs() <= even {
         format!("{mechanism}: about equal ({values})")
     } else if ahead > 0.0 {
         format!(

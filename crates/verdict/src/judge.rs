@@ -265,6 +265,10 @@ impl Verdict {
             factors: layouts.factors.clone(),
         };
         let may = verdict.rank(manifest, &layouts, &scores, wishes)?;
+        let holds_nowhere = aim.is_capacity() && verdict.ranked.iter().all(|of| of.value == 0.0);
+        if holds_nowhere {
+            verdict.ranked.clear();
+        }
         verdict.situations = situations::situations(&layouts, aim, &may, |of| noise(of, None));
         verdict.price_safety();
         if aims.len() > 1 {
@@ -285,7 +289,11 @@ impl Verdict {
         verdict.points.extend(doubts.map(|doubt| answer::point("doubt", doubt)));
         verdict.sentences = words::sentences(&verdict);
         let answer = answer::answer(&verdict, manifest, wishes);
-        verdict.answer = unsteady::answer(&verdict, answer);
+        verdict.answer = if holds_nowhere {
+            aim::HOLDS_NOWHERE.into()
+        } else {
+            unsteady::answer(&verdict, answer)
+        };
         if let Some(best) = verdict.ranked.first() {
             verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &best.at);
         }

@@ -40,7 +40,7 @@ impl FromValue for Remount {
 
 pub(super) static KIND: Kind = Kind {
     name: "untar",
-    about: "Makes a file system, unpacks a tree, remounts and removes the tree",
+    about: "Makes a file system (which `elapsed_s` leaves out), unpacks a tree, remounts and removes the tree",
     keys: &[TreeKeys::KEYS, UntarKeys::KEYS],
     samples: &[
         "elapsed_s",
@@ -152,6 +152,7 @@ pub(super) fn unpack(
     pipe_bytes: u64,
 ) -> Result<[Lap; 2]> {
     let ((), made) = on.only(newfs::newfs(on.session.files().clone()))?;
+    on.made_s += made.elapsed_s;
     let unpacked = extract(on, Arc::clone(tree), pipe_bytes)?;
     Ok([made, unpacked])
 }

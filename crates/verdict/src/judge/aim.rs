@@ -14,6 +14,10 @@ use store::expression::{Expression, Objective};
 use store::quantity::Better;
 use store::sample;
 
+/// What is said where the highest rate is 0 on every layout.
+pub(super) const HOLDS_NOWHERE: &str = "No answer: the limit on the latency holds on no layout at any rate, however low. Raise \
+                                        it; without `capacity`, a run at a low `requests_per_s` shows what requests take.";
+
 /// What layouts are ranked by.
 pub(super) struct Aim {
     /// In words; none for nothing.
@@ -136,6 +140,11 @@ fn judged(layouts: &Layouts) -> impl Iterator<Item = usize> {
 }
 
 impl Aim {
+    /// Whether layouts are ranked by the highest rate at which a limit on the latency holds.
+    pub(super) fn is_capacity(&self) -> bool {
+        self.samples.len() == 1 && self.samples.contains("capacity_per_s")
+    }
+
     /// What the workloads are judged by is neither better nor worse.
     fn nothing() -> Self {
         Aim {
