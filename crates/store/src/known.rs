@@ -27,6 +27,9 @@ pub struct KnownDrive {
     /// What its data sheet promises, beside the most that its model makes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promised: Vec<Promise>,
+    /// What measurements of its writes disagree in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt_of_writes: Option<String>,
     /// Whether what stops the instance erases it: a disk of a cloud instance's host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_with_instance: bool,

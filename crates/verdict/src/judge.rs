@@ -282,6 +282,7 @@ impl Verdict {
             verdict.points.extend(fill::told(manifest));
         }
         verdict.points.extend(guessed::told(manifest, records));
+        verdict.points.extend(guessed::disputed(manifest));
         verdict.points.extend(promised::told(manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);
@@ -313,6 +314,7 @@ impl Verdict {
         points.extend(of_host::told(&self.ranked, manifest, records));
         points.extend(of_bitmap::told(&self.ranked, manifest, records));
         points.extend(rebuild::told(&self.ranked, manifest, records));
+        points.extend(rebuild::doubt(manifest, records));
         points.extend(repaired::told(records));
         points.extend(once::told(self, manifest, records));
         points.extend(once::in_step(self, manifest, records));

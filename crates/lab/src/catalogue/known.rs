@@ -12,6 +12,7 @@ impl From<&Drive> for KnownDrive {
             state: drive.state().map(String::from),
             guessed: drive.guessed().map(String::from).collect(),
             promised: drive.promised(),
+            doubt_of_writes: drive.sheet.doubt_of_writes.clone(),
             price_usd: drive.figures.price_usd,
             goes_with_instance: drive.figures.goes_with_instance,
             is_remote: drive.is_remote(),
@@ -70,6 +71,13 @@ mod tests {
         assert_eq!(guessed("sabrent-rocket-4-plus-2tb"), ["flushes"]);
         assert_eq!(guessed("p4800x-375gb"), Vec::<String>::new());
         assert_eq!(guessed("st18000nm000j"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn measurements_that_disagree_are_kept() {
+        let doubt = |name: &str| KnownDrive::from(&drive(name).unwrap()).doubt_of_writes;
+        assert!(doubt("p4800x-375gb").unwrap().contains("404,000"));
+        assert_eq!(doubt("980-pro-1tb"), None);
     }
 
     /// Results know flash by its state alone.

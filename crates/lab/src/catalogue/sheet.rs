@@ -19,6 +19,8 @@ pub(super) struct Sheet {
     pub(super) also: Vec<String>,
     /// What to know before trusting it.
     pub(super) note: Option<String>,
+    /// What answers about its writes say, as measurements of them disagree.
+    pub(super) doubt_of_writes: Option<String>,
     /// The key and the full citation of each source.
     pub(super) sources: Vec<(String, String)>,
     /// The figures that are given, in the order of their definitions.
@@ -48,7 +50,15 @@ impl Sheet {
         let source = Source { label, text };
         let parsed = source.parse()?;
         let whole = Table::whole(source, &parsed);
-        whole.allow(&["name", "also", "note", "class", "sources", "figures"])?;
+        whole.allow(&[
+            "name",
+            "also",
+            "note",
+            "doubt_of_writes",
+            "class",
+            "sources",
+            "figures",
+        ])?;
         let (class, known) = match whole.find("class") {
             None => classes[0],
             Some(class) => class.one_of(classes.iter().map(|&class| (class.0, class)))?,
@@ -60,14 +70,17 @@ impl Sheet {
                 also.push(name.text()?.to_string());
             }
         }
-        let note = whole.find("note").map(|note| note.text().map(String::from)).transpose()?;
+        let sentence =
+            |key: &str| whole.find(key).map(|of| of.text().map(String::from)).transpose();
+        let (note, doubt_of_writes) = (sentence("note")?, sentence("doubt_of_writes")?);
         let mut sources = vec![];
         for (key, citation) in whole.need("sources", "{ … }")?.table()?.items() {
             sources.push((key.to_string(), citation.text()?.to_string()));
         }
         let figures = read_figures(&whole, &sources, known)?;
         let label = label.to_string();
-        Ok(Sheet { label, class, title, also, note, sources, figures, digest: digest(text) })
+        let digest = digest(text);
+        Ok(Sheet { label, class, title, also, note, doubt_of_writes, sources, figures, digest })
     }
 
     /// What a field takes of the file: the figure's value, or its default.

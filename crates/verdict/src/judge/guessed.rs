@@ -30,9 +30,23 @@ const GUESSES: [(&str, &str); 4] = [
     ),
 ];
 
+/// What answers say of drives whose writes were measured apart, and came out otherwise; nothing where nothing is written.
+pub(super) fn disputed(manifest: &Manifest) -> impl Iterator<Item = Point> {
+    let is_asked = manifest.modelled() && !only_reads(manifest);
+    let drives = manifest.drives.iter().filter(move |_| is_asked);
+    drives.filter_map(|(name, drive)| {
+        let doubt = drive.doubt_of_writes.as_ref()?;
+        Some(point("doubt", format!("{name}: {doubt}")))
+    })
+}
+
+fn only_reads(manifest: &Manifest) -> bool {
+    manifest.workloads.iter().all(|name| manifest.only_read.contains(name))
+}
+
 /// The lines that say whose rates are guesses; none where the work does not ask for them.
 pub(super) fn told(manifest: &Manifest, records: &[Record]) -> impl Iterator<Item = Point> {
-    let only_reads = manifest.workloads.iter().all(|name| manifest.only_read.contains(name));
+    let only_reads = only_reads(manifest);
     let flushes = flushes(manifest, records);
     let is_long = records.iter().any(|record| writes_much(manifest, record));
     let asked = move |what: &str| match what {
@@ -82,6 +96,22 @@ fn flushes(manifest: &Manifest, records: &[Record]) -> bool {
 mod tests {
     use crate::judge::tests::modelled;
     use crate::{Verdict, Wishes};
+
+    #[test]
+    fn what_measurements_of_writes_disagree_in_is_said_where_something_is_written() {
+        let said = |op: &str| {
+            let (mut manifest, records) = modelled(&format!(
+                "[volume]\ndrives = '2xmx200-250gb'\nlevel = ['md-mirror', 'md-stripe']\n[workload.a]\nkind = 'random'\nop = '{op}'\ncount = 20\n"
+            ));
+            manifest.only_read.extend((op == "read").then(|| "a".to_string()));
+            for drive in manifest.drives.values_mut() {
+                drive.doubt_of_writes = Some("who knows".into());
+            }
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            verdict.points.iter().any(|point| point.text == "mx200-250gb: who knows")
+        };
+        assert!(said("write") && !said("read"));
+    }
 
     #[test]
     fn writes_that_nothing_measured_are_named_where_the_work_writes() {
