@@ -37,6 +37,7 @@ fn chain(shape: &Shape, inputs: &Inputs, place: usize) -> Chain {
         members: shape.members,
         survived: shape.survived,
         failures_per_h: inputs.afr.range.values()[place] / YEAR_H,
+        uneven: inputs.uneven(place, shape.groups, shape.survived),
         rebuilds_per_h: 1.0 / inputs.mttr_h().values()[place],
         side_by_side: false,
         acceleration: inputs.correlation.range.values()[place],
@@ -61,7 +62,7 @@ fn gone(shape: &Shape, inputs: &Inputs) -> Range {
 fn bad(shape: &Shape, inputs: &Inputs, place: usize) -> f64 {
     let left = (shape.members - shape.survived) as f64;
     let unseen_h = inputs.scrub_h.unwrap_or(inputs.years * YEAR_H) / 2.0;
-    let episodes = inputs.bad_sectors.range.values()[place] / YEAR_H * unseen_h * left;
+    let episodes = inputs.bad_sectors_of_rest(place) / YEAR_H * unseen_h * left;
     let seen = -(-episodes).exp_m1();
     if place < 2 { seen } else { seen.max(read_error(left * inputs.drive_bytes, inputs.per_bit)) }
 }

@@ -22,6 +22,8 @@ pub struct Chain {
     pub survived: usize,
     /// Failures of one member in an hour.
     pub failures_per_h: f64,
+    /// How many times that is it with none down, with one, with two …; empty where all members are alike.
+    pub uneven: Vec<f64>,
     /// Rebuilds in an hour.
     pub rebuilds_per_h: f64,
     /// Whether all that are down are rebuilt side by side, each at that rate.
@@ -65,7 +67,8 @@ impl Chain {
 
     fn failures_per_h(&self, down: usize) -> f64 {
         let acceleration = if down == 0 { 1.0 } else { self.acceleration };
-        (self.members - down) as f64 * self.failures_per_h * acceleration
+        let uneven = self.uneven.get(down).copied().unwrap_or(1.0);
+        (self.members - down) as f64 * self.failures_per_h * uneven * acceleration
     }
 
     fn rebuilds_per_h(&self, down: usize) -> f64 {
@@ -95,6 +98,7 @@ mod tests {
             members,
             survived,
             failures_per_h: 1.0 / 1000.0,
+            uneven: Vec::new(),
             rebuilds_per_h: 0.5,
             side_by_side: false,
             acceleration: 1.0,

@@ -393,6 +393,7 @@ mod tests {
             members: 8,
             survived: 1,
             failures_per_h: 1e-5,
+            uneven: Vec::new(),
             rebuilds_per_h: 0.1,
             side_by_side: false,
             acceleration: 6.0,

@@ -2,6 +2,7 @@
 
 use crate::afr;
 use crate::events::Scrub;
+use crate::members::Own;
 use serde::Serialize;
 
 /// The best of it, the middle and the worst.
@@ -74,6 +75,9 @@ pub struct Inputs {
     pub drive_bytes: f64,
     /// For so many years.
     pub years: f64,
+    /// What each member has, where they are not all alike; [`afr`](Self::afr) and
+    /// [`bad_sectors`](Self::bad_sectors) are then their means.
+    pub members: Vec<Own>,
 }
 
 /// A drive as failures see it.
@@ -214,6 +218,7 @@ impl Inputs {
             spares,
             drive_bytes: drive.bytes as f64,
             years: 5.0,
+            members: Vec::new(),
         }
     }
 

@@ -8,6 +8,7 @@
 //! chain        closed forms · calculators  how others count
 //! wait, events a simulation of drives that wear, bad sectors, scrubs, spares
 //! afr, inputs  what is known of drives, rebuilds, sectors and crashes, as ranges with their sources
+//! members      those that are not all alike
 //! assess       the answer
 //! ```
 //!
@@ -19,10 +20,12 @@ pub mod calculators;
 pub mod chain;
 pub mod events;
 pub mod inputs;
+mod members;
 mod shape;
 pub mod wait;
 
 pub use assess::{FLOOR, LIFE_SHAPE, Risk, assess, in_words};
+pub use members::Own;
 pub use shape::{Crash, Shape, ShapeError};
 
 /// Hours in a year.

@@ -124,6 +124,7 @@ fn chain(
         members,
         survived,
         failures_per_h,
+        uneven: Vec::new(),
         rebuilds_per_h: 1.0 / mttr_h,
         side_by_side: false,
         acceleration: 1.0,

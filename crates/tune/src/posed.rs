@@ -3,6 +3,7 @@
 use crate::answer::{Difference, FactorShare, Tuned};
 use crate::beside::{Beside, OfExperiment};
 use crate::confirm::{Confirm, Confirmed};
+use crate::drives::Drives;
 use crate::front::{self, FrontRow};
 use crate::question::Question;
 use crate::search::{Effort, race};
@@ -10,7 +11,8 @@ use crate::space::{At, Open, Space};
 use crate::why::Reason;
 use crate::{commands, danger, files, settings, why};
 use block::SECTOR_BYTES;
-use lab::experiment::{Experiment, Member, Trial};
+use lab::catalogue::Drive;
+use lab::experiment::{Experiment, Trial};
 use lab::rig::Rig;
 use lab::run::Run;
 use lab::{Error, Result};
@@ -91,12 +93,14 @@ impl Posed {
 
     pub(crate) fn risk(&self, trial: &Trial) -> Option<Result<(Risk, Inputs)>> {
         let volume = &trial.setup.volume;
-        let Some(Member::Modelled { drive, .. }) = volume.members.first() else { return None };
-        let (drive, spares) = match &self.question {
-            Some(question) => (&question.drives.drive, question.spares),
-            None => (&**drive, 0),
+        let drives = volume.members.iter().map(|member| member.drive().map(|drive| &**drive));
+        let drives: Vec<&Drive> = drives.collect::<Option<_>>()?;
+        let found = match &self.question {
+            Some(Question { drives: Drives { drive, .. }, spares, .. }) => {
+                danger::of_level(&volume.level, drives.len(), *spares, drive)
+            }
+            None => danger::of_members(&volume.level, &drives),
         };
-        let found = danger::of_level(&volume.level, volume.members.len(), spares, drive);
         Some(found.map(|(risk, inputs)| {
             // A partial parity log restores what is torn.
             let torn = risk.torn.filter(|_| !volume.has_ppl);
