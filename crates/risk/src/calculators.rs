@@ -82,7 +82,8 @@ pub fn first_then(
 
 /// What an array of groups loses within `hours` as each of [`OTHERS`] counts it.
 pub fn others(group: &Group, hours: f64) -> [f64; 3] {
-    let Group { groups, members, survived, afr, mttr_h, drive_bytes, per_bit } = *group;
+    let Group { groups, groups_apart, members, survived, afr, mttr_h, drive_bytes, per_bit } =
+        *group;
     let mtbf_h = crate::YEAR_H / afr;
     let read = read_error((members - survived) as f64 * drive_bytes, per_bit);
     let failures = 1.0 / mttdl_h(members, survived, mtbf_h, mttr_h, false);
@@ -92,7 +93,7 @@ pub fn others(group: &Group, hours: f64) -> [f64; 3] {
     let all = groups as f64;
     [
         within(hours, 1.0 / (all * failures)),
-        within(hours, 1.0 / (all * (failures + unreadable))),
+        within(hours, 1.0 / (all * failures + groups_apart * unreadable)),
         -(all * years * (-window).ln_1p()).exp_m1(),
     ]
 }
@@ -102,6 +103,8 @@ pub fn others(group: &Group, hours: f64) -> [f64; 3] {
 pub struct Group {
     /// Groups side by side.
     pub groups: usize,
+    /// The same as if none overlapped.
+    pub groups_apart: f64,
     /// Members of each.
     pub members: usize,
     /// How many of a group may be down.

@@ -176,6 +176,14 @@ impl Shape {
             drives: members,
         })
     }
+
+    /// Groups as they would be if none overlapped: what they hold together is what the drives hold.
+    ///
+    /// Eight members of `md-raid10-f2` are eight pairs of neighbours, each of half a drive's data: if one fails, half of
+    /// each neighbour has to be read, as much as of a pair. Four.
+    pub fn groups_apart(&self) -> f64 {
+        self.drives as f64 / self.members as f64
+    }
 }
 
 fn too_few(level: &str, needed: usize, given: usize) -> Result<(), ShapeError> {
@@ -206,7 +214,12 @@ mod tests {
         assert_eq!(of("stripe", 4, None), (1, 4, 0));
         // Eight pairs of neighbours, but still eight drives.
         assert_eq!(of("md-raid10-f2", 8, None), (8, 2, 1));
-        assert_eq!(Shape::new("md-raid10-f2", 8, None).unwrap().drives, 8);
+        let apart = |level: &str, members| {
+            let shape = Shape::new(level, members, None).unwrap();
+            (shape.drives, (3.0 * shape.groups_apart()).round())
+        };
+        assert_eq!([apart("md-raid10-f2", 8), apart("md-raid10-o3", 8)], [(8, 12.0), (8, 8.0)]);
+        assert_eq!([apart("md-raid10", 8), apart("md-raid60-2", 24)], [(8, 12.0), (24, 6.0)]);
     }
 
     #[test]
