@@ -71,6 +71,8 @@ pub struct Inputs {
     pub crashes: Sourced,
     /// Spares that are ready.
     pub spares: usize,
+    /// Whether a member is flash, which may keep two copies of a block in one place.
+    pub is_flash: bool,
     /// Bytes of a drive.
     pub drive_bytes: f64,
     /// For so many years.
@@ -216,6 +218,7 @@ impl Inputs {
             correlation: correlation(),
             crashes: crashes(),
             spares,
+            is_flash: drive.is_flash,
             drive_bytes: drive.bytes as f64,
             years: 5.0,
             members: Vec::new(),

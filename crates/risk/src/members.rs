@@ -58,6 +58,7 @@ impl Inputs {
                 range: means(&each, |of| of.bad_sectors.range),
                 source: "the mean of the members, each with its own".into(),
             },
+            is_flash: drives.iter().any(|drive| drive.is_flash),
             per_bit: over(|of| of.per_bit, f64::max),
             drive_bytes: over(|of| of.drive_bytes, f64::max),
             members: each.iter().map(own).collect(),

@@ -18,6 +18,8 @@ pub struct Shape {
     pub survived: usize,
     /// What a crash can leave wrong.
     pub crash: Crash,
+    /// Whether each block is there twice on the same member, which helps against bad sectors alone.
+    pub is_twice: bool,
     /// Members in all; fewer than the groups have together where they overlap.
     pub drives: usize,
 }
@@ -144,6 +146,7 @@ impl Shape {
                 members: each,
                 survived: *survived,
                 crash: Crash::None,
+                is_twice: false,
                 drives: members,
             });
         }
@@ -173,6 +176,7 @@ impl Shape {
                 0 => Crash::None,
                 _ => Crash::Copies,
             },
+            is_twice: known.name == "btrfs-dup",
             drives: members,
         })
     }
