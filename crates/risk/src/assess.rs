@@ -60,7 +60,7 @@ fn gone(shape: &Shape, inputs: &Inputs) -> Range {
 /// As fleets see it: episodes that no scrub has found yet, half a round old in the mean; 3 % a year and a scrub every
 /// 14 days make 0.058 % a drive. At the worst as data sheets have it: every bit that is read counts.
 fn bad(shape: &Shape, inputs: &Inputs, place: usize) -> f64 {
-    let left = (shape.members - shape.survived) as f64;
+    let left = shape.at_stake;
     let episodes = inputs.bad_sectors_of_rest(place) / YEAR_H * unseen_h(inputs) * left;
     let seen = -(-episodes).exp_m1();
     if place < 2 { seen } else { seen.max(read_error(left * inputs.drive_bytes, inputs.per_bit)) }
@@ -123,7 +123,9 @@ fn torn(shape: &Shape, inputs: &Inputs) -> Option<Range> {
 fn life(shape: &Shape, inputs: &Inputs, wears: bool) -> Life {
     let hours = inputs.years * YEAR_H;
     let failed = within(hours, YEAR_H / inputs.afr.range.middle);
-    let bad_per_h = inputs.bad_sectors.range.middle / YEAR_H;
+    // Of all that are left only a part may be at stake.
+    let left = (shape.members - shape.survived) as f64;
+    let bad_per_h = inputs.bad_sectors.range.middle / YEAR_H * shape.at_stake / left;
     let rebuild_h = inputs.rebuild_h.range.middle;
     Life {
         members: shape.members,
@@ -160,6 +162,7 @@ pub fn assess(shape: &Shape, inputs: &Inputs, groups: u64, seed: u64) -> Risk {
         groups_apart: shape.groups_apart(),
         members: shape.members,
         survived: shape.survived,
+        at_stake: shape.at_stake,
         afr: inputs.afr.range.middle,
         mttr_h: inputs.mttr_h().middle,
         drive_bytes: inputs.drive_bytes,
@@ -246,6 +249,22 @@ mod tests {
         assert!(close(far.gone.middle, 2.0 * near.gone.middle), "{:?}", far.gone);
         let simulated = [&near, &far].map(|risk| risk.simulated.unreadable.of_all);
         assert!(close(simulated[0], simulated[1]), "{simulated:?}");
+    }
+
+    /// Two copies on eight members were said to need all of the other seven, up to 70 % of X18, where four pairs, which
+    /// have as much to read, have 22 %.
+    #[test]
+    fn copies_that_are_spread_need_one_drive() {
+        let [spread, pairs, parity] =
+            ["btrfs-raid1", "md-raid10", "btrfs-raid5"].map(|level| of(level, 8));
+        for place in 0..3 {
+            let [one, other] = [&spread, &pairs].map(|risk| risk.unreadable.values()[place]);
+            assert!((one / other - 1.0).abs() < 0.02, "{one} {other}");
+        }
+        assert!(parity.unreadable.high > 3.0 * spread.unreadable.high);
+        let simulated = [&spread, &pairs].map(|risk| risk.simulated.unreadable);
+        let [one, other] = simulated.map(|share| share.of_all);
+        assert!((one - other).abs() < 4.0 * (simulated[0].error + simulated[1].error));
     }
 
     /// Two copies on one drive were said to be as unreadable as one, 36 % at worst. The drive takes both with it.

@@ -82,10 +82,19 @@ pub fn first_then(
 
 /// What an array of groups loses within `hours` as each of [`OTHERS`] counts it.
 pub fn others(group: &Group, hours: f64) -> [f64; 3] {
-    let Group { groups, groups_apart, members, survived, afr, mttr_h, drive_bytes, per_bit } =
-        *group;
+    let Group {
+        groups,
+        groups_apart,
+        members,
+        survived,
+        at_stake,
+        afr,
+        mttr_h,
+        drive_bytes,
+        per_bit,
+    } = *group;
     let mtbf_h = crate::YEAR_H / afr;
-    let read = read_error((members - survived) as f64 * drive_bytes, per_bit);
+    let read = read_error(at_stake * drive_bytes, per_bit);
     let failures = 1.0 / mttdl_h(members, survived, mtbf_h, mttr_h, false);
     let unreadable = 1.0 / mttdl_unreadable_h(members, survived, mtbf_h, mttr_h, read);
     let window = windows_per_year(members, survived, afr, mttr_h.min(crate::YEAR_H));
@@ -109,6 +118,8 @@ pub struct Group {
     pub members: usize,
     /// How many of a group may be down.
     pub survived: usize,
+    /// Of how many drives all has to be read once no more may be down.
+    pub at_stake: f64,
     /// Failures of a drive in a year.
     pub afr: f64,
     /// From a failure to the end of its rebuild, in hours.

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A volume as failures see it. RAID 10 on eight drives is four groups of two that survive one loss each; it is not
 /// "any four of eight".
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Shape {
     /// Its name, as it was asked for.
     pub level: String,
@@ -18,6 +18,8 @@ pub struct Shape {
     pub survived: usize,
     /// What a crash can leave wrong.
     pub crash: Crash,
+    /// Of how many drives all has to be read in a group that has lost as many members as it survives.
+    pub at_stake: f64,
     /// Whether each block is there twice on the same member, which helps against bad sectors alone.
     pub is_twice: bool,
     /// Members in all; fewer than the groups have together where they overlap.
@@ -146,6 +148,7 @@ impl Shape {
                 members: each,
                 survived: *survived,
                 crash: Crash::None,
+                at_stake: (each - survived) as f64,
                 is_twice: false,
                 drives: members,
             });
@@ -176,6 +179,7 @@ impl Shape {
                 0 => Crash::None,
                 _ => Crash::Copies,
             },
+            at_stake: at_stake(&known, of, survived),
             is_twice: known.name == "btrfs-dup",
             drives: members,
         })
@@ -188,6 +192,19 @@ impl Shape {
     pub fn groups_apart(&self) -> f64 {
         self.drives as f64 / self.members as f64
     }
+}
+
+/// All of the members that are left; but btrfs's copies of a chunk are on some members, and of another on others. What had
+/// its other copies on those that failed is at stake alone.
+///
+/// Two copies on eight: of the one that fails each chunk is somewhere once more, together one drive. Three copies: two
+/// that fail share 2 of 7 of what they hold, and so much has to be read.
+fn at_stake(level: &Level, members: usize, survived: usize) -> f64 {
+    let left = (members - survived) as f64;
+    let is_spread = level.name.starts_with("btrfs-") && !level.has_parity();
+    // Of the sets of other members that may have a member's other copies, one is the set that failed.
+    let sets = (1..=survived).map(|taken| (members - taken) as f64 / taken as f64);
+    if is_spread { left / sets.product::<f64>() } else { left }
 }
 
 fn too_few(level: &str, needed: usize, given: usize) -> Result<(), ShapeError> {
@@ -216,6 +233,17 @@ mod tests {
         assert_eq!(of("raidz3", 8, None), (1, 8, 3));
         assert_eq!(of("mirror", 3, None), (1, 3, 2));
         assert_eq!(of("stripe", 4, None), (1, 4, 0));
+        let at_stake = |level: &str, members| {
+            let shape = Shape::new(level, members, None).unwrap();
+            format!("{:.3}", shape.at_stake)
+        };
+        assert_eq!([at_stake("raid6", 8), at_stake("raidz2", 8)], ["6.000"; 2]);
+        assert_eq!([at_stake("btrfs-raid1", 8), at_stake("btrfs-raid10", 8)], ["1.000"; 2]);
+        assert_eq!(
+            [at_stake("btrfs-raid1c3", 8), at_stake("btrfs-raid1c3", 3)],
+            ["0.286", "1.000"]
+        );
+        assert_eq!([at_stake("btrfs-raid6", 8), at_stake("btrfs-raid0", 8)], ["6.000", "8.000"]);
         // Eight pairs of neighbours, but still eight drives.
         assert_eq!(of("md-raid10-f2", 8, None), (8, 2, 1));
         let apart = |level: &str, members| {
