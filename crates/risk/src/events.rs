@@ -147,6 +147,8 @@ struct Drive {
     /// Hazard left until it fails.
     budget: f64,
     state: State,
+    /// When its rebuild began, or began to wait for another's end.
+    began_h: f64,
     /// When its next bad sectors come up, and when they are found.
     bad_h: f64,
     found_h: f64,
@@ -200,8 +202,14 @@ impl<'a> Group<'a> {
 
     fn blank(&self, random: &mut Random) -> Drive {
         let budget = random.exponential();
-        let mut drive =
-            Drive { age_h: 0.0, budget, state: State::Up, bad_h: f64::INFINITY, found_h: 0.0 };
+        let mut drive = Drive {
+            age_h: 0.0,
+            budget,
+            state: State::Up,
+            began_h: 0.0,
+            bad_h: f64::INFINITY,
+            found_h: 0.0,
+        };
         self.next_bad(&mut drive, self.now_h, random);
         drive
     }
@@ -235,6 +243,15 @@ impl<'a> Group<'a> {
         self.drives.iter().filter(|drive| drive.state != State::Up).count()
     }
 
+    /// Whether each drive is being rebuilt: all that have a spare, or of these the one that had it first.
+    fn rebuilt(&self) -> impl Fn(usize) -> bool + use<> {
+        let begun = self.drives.iter().enumerate();
+        let begun = begun.filter(|(_, drive)| matches!(drive.state, State::Rebuilding(_)));
+        let first = begun.min_by(|(_, one), (_, other)| one.began_h.total_cmp(&other.began_h));
+        let (first, all) = (first.map(|(index, _)| index), self.life.side_by_side);
+        move |index| all || first == Some(index)
+    }
+
     /// How much the hazard is raised, really and for counting.
     fn raised(&self) -> (f64, f64) {
         if self.down() == 0 { (1.0, 1.0) } else { (self.life.acceleration, self.hurry) }
@@ -244,8 +261,7 @@ impl<'a> Group<'a> {
     fn next_step(&self, rest_h: f64) -> (f64, Option<usize>) {
         let (really, hurry) = self.raised();
         let mut next = (rest_h, None);
-        // All that are down are rebuilt, or the first of them.
-        let mut lanes = if self.life.side_by_side { self.drives.len() } else { 1 };
+        let is_rebuilt = self.rebuilt();
         for (index, drive) in self.drives.iter().enumerate() {
             let (left_h, failing) = match drive.state {
                 State::Up => {
@@ -253,10 +269,7 @@ impl<'a> Group<'a> {
                     let end = life.gathered(drive.age_h) + drive.budget / (really * hurry);
                     (life.age_at(end) - drive.age_h, Some(index))
                 }
-                State::Rebuilding(left_h) if lanes > 0 => {
-                    lanes -= 1;
-                    (left_h, None)
-                }
+                State::Rebuilding(left_h) if is_rebuilt(index) => (left_h, None),
                 State::Rebuilding(_) | State::Waiting => continue,
             };
             if left_h < next.0 {
@@ -270,8 +283,8 @@ impl<'a> Group<'a> {
     /// Lets so much time pass.
     fn pass(&mut self, step_h: f64) {
         let (really, hurry) = self.raised();
-        let mut lanes = if self.life.side_by_side { self.drives.len() } else { 1 };
-        for drive in &mut self.drives {
+        let is_rebuilt = self.rebuilt();
+        for (index, drive) in self.drives.iter_mut().enumerate() {
             match &mut drive.state {
                 State::Up => {
                     let life = &self.life.failure;
@@ -280,10 +293,7 @@ impl<'a> Group<'a> {
                     drive.budget -= gathered * really * hurry;
                     self.log_weight += gathered * really * (hurry - 1.0);
                 }
-                State::Rebuilding(left_h) if lanes > 0 => {
-                    *left_h -= step_h;
-                    lanes -= 1;
-                }
+                State::Rebuilding(left_h) if is_rebuilt(index) => *left_h -= step_h,
                 State::Rebuilding(_) | State::Waiting => {}
             }
         }
@@ -353,6 +363,7 @@ impl<'a> Group<'a> {
             if self.drives[index].state == State::Waiting && self.spares > 0 {
                 self.spares -= 1;
                 self.drives[index].state = State::Rebuilding(self.life.rebuild.draw(random));
+                self.drives[index].began_h = now_h;
             }
         }
     }
@@ -383,6 +394,19 @@ mod tests {
         let [slow, spared] =
             [slow, spared].map(|life| simulate(&life, 2000.0, 40_000, 3).gone.of_all);
         assert!(slow > 2.5 * spared, "{slow} {spared}");
+    }
+
+    /// A second spare cannot harm. Whichever stood first among the members was rebuilt, so that one that failed later took
+    /// the place of one that was nearly done: two spares lost 1.5 times as many groups as one.
+    #[test]
+    fn a_rebuild_is_not_put_off_by_the_next() {
+        let lost = |spares: usize| {
+            let life =
+                Life { spares, replacement_h: 12.0, rebuild: Wait::fixed(10.0), ..textbook(8, 2) };
+            simulate(&life, 2000.0, 60_000, 3).gone
+        };
+        let [one, two] = [1, 2].map(lost);
+        assert!((two.of_all / one.of_all - 1.0).abs() < 0.1, "{one:?} {two:?}");
     }
 
     /// Shelf-mates that fail together: the closed form with the same acceleration.
