@@ -90,7 +90,8 @@ fn what_is_assumed_is_varied() {
         .map(|reason| reason["mechanism"].as_str().unwrap())
         .collect();
     assert!(mechanisms.contains(&"without seeks"), "{mechanisms:?}");
-    assert!(text.contains("  load ") && text.contains("sensitivity"), "{text}");
+    assert!(text.contains("load") && text.contains("sensitivity"), "{text}");
+    assert!(text.contains("the choice holds against md-raid10-f2"), "{text}");
 }
 
 /// What the answer holds for, and what the model does not have, is said below it.
