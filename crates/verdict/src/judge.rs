@@ -284,6 +284,7 @@ impl Verdict {
         verdict.points.extend(guessed::told(manifest, records));
         verdict.points.extend(guessed::disputed(manifest));
         verdict.points.extend(promised::told(manifest, records));
+        verdict.points.extend(promised::mixed(manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);
         let doubts = manifest.doubts.iter().cloned();

@@ -1,4 +1,5 @@
-//! Drives whose data sheet promises much more of long requests than their model makes.
+//! What doubts rates of long requests to flash: data sheets that promise much more than the model makes, and mixes that no measurement
+//! tests.
 
 use super::answer::{Point, point};
 use crate::tables::{listed, times};
@@ -58,6 +59,20 @@ fn of_kind(manifest: &Manifest, what: &str) -> Vec<Point> {
     told.into_iter().map(line).collect()
 }
 
+/// That long reads and writes at once are not tested, where flash does both.
+pub(super) fn mixed(manifest: &Manifest, records: &[Record]) -> Option<Point> {
+    let is_mixed = |record: &Record| {
+        let moves = |what: &str| record.sample(what).is_some_and(|rate| rate > 0.0);
+        is_long(record) && moves("read_mb_per_s") && moves("write_mb_per_s")
+    };
+    let is_asked = manifest.modelled() && manifest.has_flash() && records.iter().any(is_mixed);
+    is_asked.then(|| {
+        let text = "large reads and writes at once are tested by no measurement of flash: a drive's model does both, up to 1.7 times what \
+                    it does of either alone, which may be too much";
+        point("doubt", text.into())
+    })
+}
+
 /// Whether a record's requests are long, in the mean.
 fn is_long(record: &Record) -> bool {
     let rate = record.sample("mb_per_s").zip(record.sample("requests_per_s"));
@@ -69,6 +84,21 @@ mod tests {
     use crate::judge::tests::modelled;
     use crate::{Verdict, Wishes};
     use store::known::Promise;
+
+    #[test]
+    fn long_mixes_on_flash_are_doubted() {
+        let doubted = |drive: &str, keys: &str| {
+            let (manifest, records) = modelled(&format!(
+                "[volume]\ndrives = '2x{drive}'\nlevel = ['md-mirror', 'md-stripe']\n[workload.a]\nkind = 'random'\ncount = 50\n{keys}\n"
+            ));
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            verdict.points.iter().any(|point| point.text.starts_with("large reads and writes"))
+        };
+        assert!(doubted("p4800x-375gb", "block = '128KiB'\nreads_percent = 50"));
+        assert!(!doubted("p4800x-375gb", "block = '4KiB'\nreads_percent = 50"), "short");
+        assert!(!doubted("p4800x-375gb", "block = '128KiB'"), "writes or reads alone");
+        assert!(!doubted("st18000nm000j", "block = '128KiB'\nreads_percent = 50"), "disks");
+    }
 
     #[test]
     fn what_a_data_sheet_promises_is_said_of_long_requests() {
