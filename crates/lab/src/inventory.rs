@@ -12,11 +12,14 @@
 //! found is matched with the catalogue and printed as an experiment.
 
 mod dmesg;
+mod holds;
 mod json;
 mod lvm;
 mod mdstat;
 mod written;
 mod zpool;
+
+pub use holds::Holds;
 
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -32,6 +35,8 @@ pub struct HeldDisk {
     pub bytes: Option<u64>,
     /// Its number, as `dmsetup` has it: `8:16`.
     pub number: Option<String>,
+    /// What it holds now.
+    pub holds: Holds,
 }
 
 /// A volume of a system.
@@ -123,6 +128,7 @@ impl Inventory {
         }
         known.bytes = known.bytes.or(disk.bytes);
         known.number = known.number.take().or(disk.number);
+        known.holds.add(disk.holds);
     }
 
     /// Adds a volume; one that another file has, too, is completed.

@@ -143,68 +143,83 @@ struct Held<'i> {
     devices: Vec<&'i str>,
 }
 
-/// The drives that a system has: the most numerous kind, or the one that is asked for; and what is said of them: what
-/// matched what, what they are members of, and what is left out.
+/// What is said of the drives that a system has.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// What matched what, and what is left out.
+    pub notes: Vec<String>,
+    /// What is on them now, and lost with a new layout.
+    pub warnings: Vec<String>,
+}
+
+/// The drives that a system has: the most numerous kind, or the one that is asked for; and what is said of them. Those of
+/// the running system are none.
 ///
 /// # Errors
 ///
 /// Where no disk is one of the catalogue, or it has not as many as asked for.
-pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Vec<String>)> {
+pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said)> {
     let (kinds, mut said) = kinds(inventory);
     let wanted = |held: &&Held<'_>| asked.is_none_or(|asked| asked.drive.name == held.name);
     let most = kinds.iter().filter(wanted).rev().max_by_key(|held| held.devices.len());
     let Some(most) = most else {
-        let why = asked.map_or("none of its disks is in the catalogue".to_string(), |asked| {
-            format!("it has no {}", asked.drive.name)
+        let why = asked.map_or("none of its free disks is in the catalogue".to_string(), |asked| {
+            format!("it has no {} that is free", asked.drive.name)
         });
-        said.push("give what `lsblk -J -O` prints, or write --drives".into());
+        said.push("give what `lsblk -J -O` prints, or write --drives without --from".into());
         let next = said.join("; ");
         return Err(Error::input(format!("--from: {why}; {next}")));
     };
     let has = most.devices.len();
     let count = asked.and_then(|asked| asked.count).unwrap_or(has);
     if count > has {
-        return Err(Error::input(format!(
-            "--from: it has {has} of {}, not {count}; write fewer in --drives",
-            most.name
-        )));
+        let mut why =
+            vec![format!("--from: it has {has} of {}, not {count}; write fewer in --drives", most.name)];
+        why.append(&mut said);
+        return Err(Error::input(why.join("; ")));
     }
-    let mut about = vec![format!(
+    let mut notes = vec![format!(
         "{has} x {} ({}) matched {} in the catalogue",
         most.model,
         most.devices.join(", "),
         most.name
     )];
-    let own = |member: &String| {
-        let disk = inventory.disk_of(member);
-        disk.is_some_and(|disk| most.devices.contains(&disk.device.as_str()))
-    };
-    let used = inventory.volumes.iter().filter(|volume| volume.members.iter().any(own));
-    about.extend(used.map(|volume| {
-        format!(
-            "they are members of {} ({}) now; a new layout loses what is on it",
-            volume.name, volume.level
-        )
-    }));
     let others = kinds.iter().filter(|held| held.name != most.name);
-    about.extend(others.map(|held| {
+    notes.extend(others.map(|held| {
         let count = held.devices.len();
         format!(
             "left out: {count} x {}; `--drives '{count}x {}'` takes those",
             held.model, held.name
         )
     }));
-    about.append(&mut said);
+    notes.append(&mut said);
+    let warnings = in_use(inventory, &most.devices);
     let drive = catalogue::drive(&most.name)?;
-    Ok((Asked { count: Some(count), drive }, about))
+    Ok((Asked { count: Some(count), drive }, Said { notes, warnings }))
+}
+
+/// What these devices hold now.
+fn in_use(inventory: &Inventory, devices: &[&str]) -> Vec<String> {
+    let arrays = inventory.arrays_of(devices).into_iter();
+    let mut warnings: Vec<String> =
+        arrays.map(|array| format!("{array} now; a new layout loses what is on it")).collect();
+    let used = inventory.in_use(devices);
+    if !used.is_empty() {
+        warnings.push(format!("in use: {}; the commands destroy what is on them", used.join("; ")));
+    }
+    warnings
 }
 
 /// The disks by what they are in the catalogue, and what is said of those that are in none.
 fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
     let mut kinds: Vec<Held<'_>> = Vec::new();
-    let mut said = Vec::new();
+    let system = inventory.system_disks();
+    let mut said: Vec<String> =
+        system.iter().map(|(_, holds)| format!("left out: {holds}")).collect();
     let mut unknown: Vec<(&str, String, Vec<&str>)> = Vec::new();
-    for HeldDisk { device, model, bytes, .. } in &inventory.disks {
+    let is_system = |device: &str| system.iter().any(|(own, _)| *own == device);
+    let free = inventory.disks.iter().filter(|disk| !is_system(&disk.device));
+    for HeldDisk { device, model, bytes, .. } in free {
         let name = match matching(model, *bytes) {
             Match::Drive(name) => name,
             Match::Volume { name, gib } => {
@@ -233,4 +248,56 @@ fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
         format!("left out: {devices}: {model} is not in the catalogue{near}; {OWN_FILE}")
     }));
     (kinds, said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Six disks: of the system, with a file system, of LVM, encrypted, with partitions, and in an array.
+    const SYSTEM: &str = r#"{"blockdevices":[
+        {"name":"sda","type":"disk","model":"ST18000NM000J","size":18000207937536,"children":[
+            {"name":"sda1","type":"part","fstype":"vfat","mountpoints":["/boot/efi"]},
+            {"name":"sda2","type":"part","fstype":"LVM2_member","children":[
+                {"name":"vg-root","type":"lvm","fstype":"ext4","mountpoint":"/","mountpoints":["/"]}]}]},
+        {"name":"sdb","type":"disk","model":"ST18000NM000J","size":18000207937536,"fstype":"xfs","mountpoint":"/data"},
+        {"name":"sdc","type":"disk","model":"ST18000NM000J","size":18000207937536,"fstype":"LVM2_member","mountpoints":[null]},
+        {"name":"sdd","type":"disk","model":"ST18000NM000J","size":18000207937536,"fstype":"LVM2_member"},
+        {"name":"sde","type":"disk","model":"ST18000NM000J","size":18000207937536,"children":[
+            {"name":"sde1","type":"part","fstype":null}]},
+        {"name":"sdf","type":"disk","model":"ST18000NM000J","size":18000207937536,"fstype":"linux_raid_member","children":[
+            {"name":"md127","type":"raid1"}]},
+        {"name":"sdg","type":"disk","model":"ST18000NM000J","size":18000207937536,"fstype":null,"mountpoint":null}]}"#;
+
+    fn inventory(text: &str) -> Inventory {
+        Inventory::read(&[("lsblk.json".into(), text.into())]).unwrap()
+    }
+
+    /// Disks in use were counted as free ones, the system's own among them, and nothing was said.
+    #[test]
+    fn disks_in_use_are_said_to_be_and_the_systems_own_is_no_drive() {
+        let inventory = inventory(SYSTEM);
+        let (asked, said) = held(&inventory, None).unwrap();
+        assert_eq!(asked.count, Some(6));
+        let left_out = "left out: sda holds /boot/efi and / of the running system";
+        assert!(said.notes.iter().any(|note| note == left_out), "{said:?}");
+        assert!(said.notes[0].contains("(sdb, sdc, sdd, sde, sdf, sdg) matched"), "{said:?}");
+        let [array, used] = &said.warnings[..] else { panic!("{said:?}") };
+        assert!(array.starts_with("sdf is a member of md127 (mirror) now"), "{array}");
+        let each = "in use: sdb: xfs on /data; sdc, sdd: LVM2_member; sde: partitions; the commands destroy";
+        assert!(used.starts_with(each), "{used}");
+        let seven = Asked::read("7x ST18000NM000J").unwrap();
+        let refused = held(&inventory, Some(&seven)).unwrap_err().to_string();
+        assert!(refused.contains("it has 6") && refused.contains(left_out), "{refused}");
+    }
+
+    /// Swap in use is the system's; where that is all there is, nothing is free.
+    #[test]
+    fn a_disk_with_the_systems_swap_is_no_drive() {
+        let swap = r#"{"blockdevices":[{"name":"sda","type":"disk","model":"ST18000NM000J","size":18000207937536,"children":[
+            {"name":"sda1","type":"part","fstype":"swap","mountpoints":["[SWAP]"]}]}]}"#;
+        let refused = held(&inventory(swap), None).unwrap_err().to_string();
+        assert!(refused.contains("none of its free disks"), "{refused}");
+        assert!(refused.contains("sda holds swap of the running system"), "{refused}");
+    }
 }

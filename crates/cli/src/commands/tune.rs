@@ -236,9 +236,8 @@ fn drives(flags: &TuneFlags) -> Result<(Drives, Option<f64>)> {
     if !flags.from.is_empty() {
         let inventory = inventory(&flags.from)?;
         let (found, said) = held(&inventory, asked.as_ref())?;
-        for sentence in said {
-            note(&format!("--from: {sentence}"));
-        }
+        said.notes.iter().for_each(|sentence| note(&format!("--from: {sentence}")));
+        said.warnings.iter().for_each(|sentence| warn(&format!("--from: {sentence}")));
         asked = Some(found);
     }
     let asked = asked.ok_or_else(|| Error::input("write --drives or --from"))?;

@@ -22,7 +22,7 @@ pub(super) fn read(inventory: &mut Inventory, text: &str) {
             at_address.insert(address, model);
         } else if let Some((address, device, bytes)) = linux_size(line) {
             let model = at_address.get(address).cloned().unwrap_or_default();
-            inventory.add(HeldDisk { device, model, bytes, number: None });
+            inventory.add(HeldDisk { device, model, bytes, ..HeldDisk::default() });
         } else if let Some(disk) = bsd(line) {
             inventory.add(disk);
         }

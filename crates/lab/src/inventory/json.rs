@@ -1,6 +1,6 @@
 //! `lsblk -J -O` and `nvme list -o json`.
 
-use super::{HeldDisk, HeldVolume, Inventory};
+use super::{HeldDisk, HeldVolume, Holds, Inventory};
 use crate::error::{Error, Result};
 use serde_json::Value as Json;
 
@@ -23,11 +23,11 @@ pub(super) fn read(inventory: &mut Inventory, label: &str, text: &str) -> Result
     Ok(())
 }
 
-fn list<'j>(json: &'j Json, key: &str) -> &'j [Json] {
+pub(super) fn list<'j>(json: &'j Json, key: &str) -> &'j [Json] {
     json.get(key).and_then(Json::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn text(json: &Json, key: &str) -> String {
+pub(super) fn text(json: &Json, key: &str) -> String {
     json.get(key).and_then(Json::as_str).unwrap_or_default().trim().to_string()
 }
 
@@ -45,7 +45,8 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
     if kind == "disk" {
         let number = Some(text(device, "maj:min")).filter(|number| !number.is_empty());
         let (model, bytes) = (text(device, "model"), size(device, "size"));
-        inventory.add(HeldDisk { device: name.clone(), model, bytes, number });
+        let (device_name, holds) = (name.clone(), Holds::of(device));
+        inventory.add(HeldDisk { device: device_name, model, bytes, number, holds });
     } else if let Some(disk) = disk {
         let number = text(device, "maj:min");
         inventory.aliases.insert(name.clone(), disk.to_string());
@@ -80,7 +81,7 @@ fn nvme(inventory: &mut Inventory, device: &Json) {
         return;
     }
     let (model, bytes) = (text(device, "ModelNumber"), size(device, "PhysicalSize"));
-    inventory.add(HeldDisk { device: device_name, model, bytes, number: None });
+    inventory.add(HeldDisk { device: device_name, model, bytes, ..HeldDisk::default() });
 }
 
 /// The same of newer versions: a namespace of a controller.
@@ -88,6 +89,6 @@ fn nvme_of(inventory: &mut Inventory, controller: &Json, namespace: &Json) {
     let device = text(namespace, "NameSpace");
     if !device.is_empty() {
         let (model, bytes) = (text(controller, "ModelNumber"), size(namespace, "PhysicalSize"));
-        inventory.add(HeldDisk { device, model, bytes, number: None });
+        inventory.add(HeldDisk { device, model, bytes, ..HeldDisk::default() });
     }
 }

@@ -1,0 +1,141 @@
+//! What a disk holds now. A disk that is in use is no free one, and that of the running system is none at all.
+
+use super::Inventory;
+use super::json::{list, text};
+use serde_json::Value as Json;
+
+/// What a disk holds, as `lsblk` says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holds {
+    /// What is on it and in its partitions, each once: `xfs on /data`, `LVM2_member`.
+    pub what: Vec<String>,
+    /// What the running system itself has there: `/`, `/boot`, `swap`.
+    pub system: Vec<String>,
+}
+
+/// What the word for a member of an array is; arrays are named themselves.
+const MD_MEMBER: &str = "linux_raid_member";
+
+impl Holds {
+    /// What is on a disk, in its partitions, and in what is built of those.
+    pub(super) fn of(disk: &Json) -> Self {
+        let mut holds = Holds::default();
+        holds.look(disk);
+        if holds.what.is_empty() && list(disk, "children").iter().any(is_part) {
+            holds.what.push("partitions".into());
+        }
+        holds
+    }
+
+    fn look(&mut self, device: &Json) {
+        let mounts = mounts(device);
+        let is_swap = |mount: &String| mount == "[SWAP]";
+        for mount in mounts.iter().filter(|mount| is_system(mount)) {
+            let called = if is_swap(mount) { "swap".into() } else { mount.clone() };
+            keep(&mut self.system, called);
+        }
+        let places: Vec<&str> =
+            mounts.iter().filter(|mount| !is_swap(mount)).map(String::as_str).collect();
+        let signature = text(device, "fstype");
+        match (signature.as_str(), places.as_slice()) {
+            ("", []) if mounts.is_empty() => {}
+            ("", []) => keep(&mut self.what, "swap".into()),
+            ("", places) => {
+                keep(&mut self.what, format!("what is mounted on {}", places.join(" and ")));
+            }
+            (signature, []) => keep(&mut self.what, signature.into()),
+            (signature, places) => {
+                keep(&mut self.what, format!("{signature} on {}", places.join(" and ")));
+            }
+        }
+        list(device, "children").iter().for_each(|child| self.look(child));
+    }
+
+    /// Adds what another listing says of the same disk.
+    pub(super) fn add(&mut self, other: Holds) {
+        other.what.into_iter().for_each(|what| keep(&mut self.what, what));
+        other.system.into_iter().for_each(|what| keep(&mut self.system, what));
+    }
+}
+
+fn keep(all: &mut Vec<String>, one: String) {
+    if !all.contains(&one) {
+        all.push(one);
+    }
+}
+
+fn is_part(device: &Json) -> bool {
+    text(device, "type") == "part"
+}
+
+/// Where a device is mounted: older versions of lsblk name one place, newer ones all of them.
+fn mounts(device: &Json) -> Vec<String> {
+    let mut mounts = Vec::new();
+    let all = list(device, "mountpoints").iter().filter_map(Json::as_str).map(str::to_string);
+    for mount in std::iter::once(text(device, "mountpoint")).chain(all) {
+        if !mount.is_empty() {
+            keep(&mut mounts, mount);
+        }
+    }
+    mounts
+}
+
+/// Whether a system does not run without what is mounted there.
+fn is_system(mount: &str) -> bool {
+    let alone = ["/", "[SWAP]", "/efi", "/usr", "/var", "/boot"].contains(&mount);
+    alone || mount.starts_with("/boot/")
+}
+
+impl Inventory {
+    /// What each of these devices holds now, those that hold the same together: `sda, sdb: LVM2_member`. Members of
+    /// arrays that are known are left out: [`Inventory::arrays_of`] names those.
+    pub fn in_use(&self, devices: &[&str]) -> Vec<String> {
+        let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+        for disk in self.disks.iter().filter(|disk| devices.contains(&disk.device.as_str())) {
+            let in_array = self.volumes.iter().any(|volume| {
+                let mut members = volume.members.iter();
+                members.any(|member| self.disk_of(member) == Some(disk))
+            });
+            let said = |what: &&String| {
+                !(in_array && [MD_MEMBER, "partitions"].contains(&what.as_str()))
+            };
+            let what: Vec<&str> =
+                disk.holds.what.iter().filter(said).map(String::as_str).collect();
+            let what = what.join(", ");
+            match groups.iter_mut().find(|(known, _)| *known == what) {
+                _ if what.is_empty() => {}
+                Some((_, devices)) => devices.push(&disk.device),
+                None => groups.push((what, vec![&disk.device])),
+            }
+        }
+        let said = |(what, devices): &(String, Vec<&str>)| format!("{}: {what}", devices.join(", "));
+        groups.iter().map(said).collect()
+    }
+
+    /// The arrays that these devices are members of, with those that are: `sda, sdb are members of md7 (md-raid5)`.
+    pub fn arrays_of(&self, devices: &[&str]) -> Vec<String> {
+        let arrays = self.volumes.iter().filter_map(|volume| {
+            let mut own: Vec<&str> = Vec::new();
+            for disk in volume.members.iter().filter_map(|member| self.disk_of(member)) {
+                let device = disk.device.as_str();
+                if devices.contains(&device) && !own.contains(&device) {
+                    own.push(device);
+                }
+            }
+            let are = if own.len() == 1 { "is a member" } else { "are members" };
+            let named = || format!("{} {are} of {} ({})", own.join(", "), volume.name, volume.level);
+            (!own.is_empty()).then(named)
+        });
+        arrays.collect()
+    }
+
+    /// The disks of the running system, with what it has on each: `sda holds / and swap`.
+    pub fn system_disks(&self) -> Vec<(&str, String)> {
+        let own = self.disks.iter().filter(|disk| !disk.holds.system.is_empty());
+        own.map(|disk| {
+            let what = disk.holds.system.join(" and ");
+            (disk.device.as_str(), format!("{} holds {what} of the running system", disk.device))
+        })
+        .collect()
+    }
+}
