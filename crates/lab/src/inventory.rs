@@ -14,12 +14,14 @@
 mod dmesg;
 mod holds;
 mod json;
+mod kinds;
 mod lvm;
 mod mdstat;
 mod written;
 mod zpool;
 
 pub use holds::Holds;
+pub use kinds::{Kind, kinds};
 
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! The drives: how many and which, in words, for so much money, or out of what a system prints.
 
 use block::units::parse_sectors;
-use lab::catalogue::{self, Drive, Match, OWN_FILE, matching, stand_ins};
-use lab::inventory::{HeldDisk, Inventory};
+use lab::catalogue::{self, Drive, Match, OWN_FILE, stand_ins};
+use lab::inventory::{self, Inventory};
 use lab::{Error, Result};
 
 /// Drives of one kind.
@@ -212,42 +212,31 @@ fn in_use(inventory: &Inventory, devices: &[&str]) -> Vec<String> {
 
 /// The disks by what they are in the catalogue, and what is said of those that are in none.
 fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
-    let mut kinds: Vec<Held<'_>> = Vec::new();
-    let system = inventory.system_disks();
-    let mut said: Vec<String> =
-        system.iter().map(|(_, holds)| format!("left out: {holds}")).collect();
-    let mut unknown: Vec<(&str, String, Vec<&str>)> = Vec::new();
-    let is_system = |device: &str| system.iter().any(|(own, _)| *own == device);
-    let free = inventory.disks.iter().filter(|disk| !is_system(&disk.device));
-    for HeldDisk { device, model, bytes, .. } in free {
-        let name = match matching(model, *bytes) {
+    let mut held: Vec<Held<'_>> = Vec::new();
+    let left_out = inventory.left_out().into_iter();
+    let mut said: Vec<String> = left_out.map(|(_, why)| format!("left out: {why}")).collect();
+    for kind in inventory::kinds(inventory.free()) {
+        let (model, devices) = (kind.model(), kind.devices());
+        let named = devices.join(", ");
+        let name = match kind.found {
             Match::Drive(name) => name,
             Match::Volume { name, gib } => {
                 said.push(format!(
-                    "{device}: {model} does not say which kind it is; taken as {name}; `--drives` names another"
+                    "{named}: {model} does not say which kind it is; taken as {name}; `--drives` names another"
                 ));
                 format!("{name}[size={gib}GiB]")
             }
             Match::None { nearest, of_size } => {
                 let near = stand_ins(nearest.as_deref(), &of_size);
-                match unknown.iter_mut().find(|(known, by, _)| known == model && *by == near) {
-                    Some((.., devices)) => devices.push(device),
-                    None => unknown.push((model, near, vec![device])),
-                }
+                said.push(format!(
+                    "left out: {named}: {model} is not in the catalogue{near}; {OWN_FILE}"
+                ));
                 continue;
             }
         };
-        match kinds.iter_mut().find(|held| held.name == name) {
-            Some(held) => held.devices.push(device),
-            None => kinds.push(Held { name, model, devices: vec![device] }),
-        }
+        held.push(Held { name, model, devices });
     }
-    said.extend(unknown.into_iter().map(|(model, near, devices)| {
-        let model = if model.is_empty() { "a disk without a model" } else { model };
-        let devices = devices.join(", ");
-        format!("left out: {devices}: {model} is not in the catalogue{near}; {OWN_FILE}")
-    }));
-    (kinds, said)
+    (held, said)
 }
 
 #[cfg(test)]

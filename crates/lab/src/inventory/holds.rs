@@ -128,14 +128,4 @@ impl Inventory {
         });
         arrays.collect()
     }
-
-    /// The disks of the running system, with what it has on each: `sda holds / and swap`.
-    pub fn system_disks(&self) -> Vec<(&str, String)> {
-        let own = self.disks.iter().filter(|disk| !disk.holds.system.is_empty());
-        own.map(|disk| {
-            let what = disk.holds.system.join(" and ");
-            (disk.device.as_str(), format!("{} holds {what} of the running system", disk.device))
-        })
-        .collect()
-    }
 }

@@ -102,6 +102,48 @@ fn what_is_not_known_is_said() {
     assert!(unknown.contains("XYZZY 9000 (sda) is not in the catalogue"), "{unknown}");
 }
 
+/// The system's disk, eight others and one of another kind were one stripe, which was said to run and did not.
+#[test]
+fn disks_of_several_kinds_are_no_volume() {
+    let disk = |name: &str, model: &str, bytes: u64, more: &str| {
+        format!(r#"{{"name":"{name}","type":"disk","model":"{model}","size":{bytes}{more}}}"#)
+    };
+    let system = r#","children":[{"name":"nvme0n1p1","type":"part","fstype":"ext4","mountpoints":["/"]}]"#;
+    let mut disks = vec![disk("nvme0n1", "Nobody's NVMe", 500_107_862_016, system)];
+    for name in ["sda", "sdb", "sdc"] {
+        let holds = if name == "sdb" { r#","fstype":"xfs","mountpoint":"/data""# } else { "" };
+        disks.push(disk(name, "ST18000NM000J", 18_000_207_937_536, holds));
+    }
+    disks.push(disk("sdd", "Samsung SSD 870 EVO 1TB", 1_000_204_886_016, ""));
+    let lsblk = |disks: &[String]| format!("{{\"blockdevices\":[{}]}}", disks.join(","));
+    let text = experiment(&[&lsblk(&disks)]).unwrap();
+    assert_eq!(planned(&text).2, vec!["st18000nm000j"; 3]);
+    for part in [
+        "`ileave run FILE` runs it.",
+        "the most numerous kind of disk, as one stripe",
+        "# nvme0n1 holds / of the running system.",
+        "# Left out: Samsung SSD 870 EVO 1TB: sdd.",
+        "# In use: sdb: xfs on /data; what",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // Alone it is still worth a look, and lacks its file.
+    let text = experiment(&[&lsblk(&disks[..1])]).unwrap();
+    assert!(text.starts_with("# What was found. First make nvme0n1.toml, or"), "{text}");
+    assert!(text.contains("level = \"single\""), "{text}");
+}
+
+/// Disks of one model need one file.
+#[test]
+fn what_does_not_run_is_not_said_to() {
+    let text = experiment(&[&lsblk("XYZZY 9000", 1 << 40, 3)]).unwrap();
+    assert!(text.contains(r#"drives = [{ model = "sda.toml", count = 3 }]"#), "{text}");
+    assert!(text.starts_with("# What was found. First make sda.toml, or"), "{text}");
+    let odd = "Personalities : [raid5]\nmd0 : active raid5 sda1[0]\n      1 blocks super 1.2 level 5, 512k chunk\n";
+    let text = experiment(&[&lsblk("ST18000NM000J", 18_000_207_937_536, 2), odd]).unwrap();
+    assert!(text.contains("refuses it as it is: "), "{text}");
+}
+
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "(md0 : active raid[0156] |sd[a-c]1?\\[[0-9]\\]|[0-9]+ |512k chunk|pool: |config:|\\n|raidz2-0|LV |Stripe |Devices |: 0 8 striped 2 4 8:0 0 |sd0: |<|>|, |\\[sda\\] |sectors|byte |scsi 0: Direct-Access|PQ: |\\{\"blockdevices\":\\[|\\]\\}|.){0,60}") {

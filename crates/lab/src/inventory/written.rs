@@ -1,10 +1,14 @@
 //! An inventory as an experiment, its disks matched with the catalogue.
 
-use super::{HeldDisk, HeldVolume, Inventory};
+use super::{HeldDisk, HeldVolume, Inventory, Kind, kinds};
 use crate::catalogue::{self, Match, OWN_FILE};
 use crate::error::{Error, Result};
+use crate::experiment::{Experiment, Plan};
+use crate::rig::Rig as _;
+use crate::rig::sim::Sim;
 use block::units;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Bytes as programs print them for people: `512k`, `64.00k`, `1,8T`, `16.4T`.
 pub(super) fn rough_bytes(text: &str) -> Option<u64> {
@@ -26,24 +30,22 @@ pub(super) fn rough_bytes(text: &str) -> Option<u64> {
 }
 
 impl Inventory {
-    /// An experiment on the volume called `unit`, on the only one, or on the disks one by one where there is none.
+    /// An experiment on the volume called `unit`, on the only one, or on the disks of one kind where there is none.
     ///
     /// # Errors
     ///
     /// Where there are several volumes and none is chosen, or a member is no disk that is known.
     pub fn experiment(&self, unit: Option<&str>) -> Result<String> {
-        let volume = self.chosen(unit)?;
-        let mut text = String::from("# What was found; `ileave run FILE` runs it.\n\n[volume]\n");
-        let mut unknown = Vec::new();
-        match volume {
-            Some(volume) => self.write_volume(&mut text, volume, &mut unknown)?,
-            None => self.write_disks(&mut text, &mut unknown),
-        }
+        let mut text = String::from("\n[volume]\n");
+        let missing = match self.chosen(unit)? {
+            Some(volume) => self.write_volume(&mut text, volume)?,
+            None => self.write_disks(&mut text),
+        };
         text.push_str(
             "\n[workload.random]\nkind = \"random\"\nblock = \"4KiB\"\ndepth = 16\n\n[workload.sequential]\n\
              kind = \"sequential\"\nblock = \"1MiB\"\ndepth = 4\n",
         );
-        Ok(text)
+        Ok(format!("{}\n{text}", heading(&text, &missing)))
     }
 
     fn chosen(&self, unit: Option<&str>) -> Result<Option<&HeldVolume>> {
@@ -66,12 +68,8 @@ impl Inventory {
         }
     }
 
-    fn write_volume<'i>(
-        &'i self,
-        text: &mut String,
-        volume: &'i HeldVolume,
-        unknown: &mut Vec<&'i str>,
-    ) -> Result<()> {
+    /// Writes a volume; returns the files of drives that are named and that the catalogue has not.
+    fn write_volume(&self, text: &mut String, volume: &HeldVolume) -> Result<Vec<String>> {
         let disks = volume.members.iter().map(|member| {
             self.disk_of(member).ok_or_else(|| {
                 Error::input(format!(
@@ -82,7 +80,7 @@ impl Inventory {
         });
         let disks = disks.collect::<Result<Vec<_>>>()?;
         let _ = writeln!(text, "# {}", volume.name);
-        write_drives(text, &disks, unknown);
+        let missing = write_drives(text, &disks);
         if let Some(note) = &volume.note {
             let _ = writeln!(text, "# {note}.");
         }
@@ -94,50 +92,96 @@ impl Inventory {
             None if ["concat", "mirror", "single"].contains(&volume.level.as_str()) => {}
             None => text.push_str("# The chunk is not said: mdadm's and zpool's tools tell it.\n"),
         }
-        Ok(())
+        Ok(missing)
     }
 
-    fn write_disks<'i>(&'i self, text: &mut String, unknown: &mut Vec<&'i str>) {
-        text.push_str("# No volume was found; the disks, as one stripe.\n");
-        let disks: Vec<&HeldDisk> = self.disks.iter().collect();
-        write_drives(text, &disks, unknown);
-        let level = if disks.len() == 1 { "single" } else { "stripe" };
+    /// Writes the most numerous kind of disk, those of the catalogue first, as a volume; and names the others. Disks of
+    /// several kinds are no volume that anybody chooses.
+    fn write_disks(&self, text: &mut String) -> Vec<String> {
+        let free = self.free();
+        // Where the system has all of them, what its own are like is still worth knowing.
+        let disks = if free.is_empty() { self.disks.iter().collect() } else { free };
+        let kinds = kinds(disks);
+        let rank = |kind: &&Kind<'_>| (kind.is_known(), kind.disks.len());
+        let Some(most) = kinds.iter().rev().max_by_key(rank) else { return Vec::new() };
+        let which = if kinds.len() == 1 { "the disks" } else { "the most numerous kind of disk" };
+        let how = if most.disks.len() == 1 { "" } else { ", as one stripe" };
+        let _ = writeln!(text, "# No volume was found; {which}{how}.");
+        for (_, why) in self.left_out() {
+            let _ = writeln!(text, "# {}.", printable(&why));
+        }
+        for kind in kinds.iter().filter(|kind| kind.devices() != most.devices()) {
+            let devices = printable(&kind.devices().join(", "));
+            let _ = writeln!(text, "# Left out: {}: {devices}.", printable(kind.model()));
+        }
+        for used in self.in_use(&most.devices()) {
+            let used = printable(&used);
+            let _ = writeln!(text, "# In use: {used}; what is built of them anew destroys that.");
+        }
+        let missing = write_drives(text, &most.disks);
+        let level = if most.disks.len() == 1 { "single" } else { "stripe" };
         let _ = writeln!(text, "level = \"{level}\"");
+        missing
     }
 }
 
-/// The members, those beside each other of one model together; and a line for each model that is not known.
-fn write_drives<'i>(text: &mut String, disks: &[&'i HeldDisk], unknown: &mut Vec<&'i str>) {
-    let mut groups: Vec<(String, usize)> = Vec::new();
-    for disk in disks {
-        let table = match catalogue::matching(&disk.model, disk.bytes) {
+/// What is said first: whether the experiment runs, and what is to be done where it does not.
+fn heading(text: &str, missing: &[String]) -> String {
+    let lacking: Vec<&str> =
+        missing.iter().filter(|file| !Path::new(file).exists()).map(String::as_str).collect();
+    if !lacking.is_empty() {
+        return format!(
+            "# What was found. First make {}, or write a drive of the catalogue instead; then `ileave run FILE` runs it.",
+            lacking.join(", ")
+        );
+    }
+    match Experiment::parse("FILE", text).and_then(|experiment| admit(&experiment)) {
+        Ok(()) => "# What was found; `ileave run FILE` runs it.".into(),
+        Err(error) => {
+            let error = printable(&error.to_string().replace('\n', " "));
+            format!("# What was found; `ileave run FILE` refuses it as it is: {error}.")
+        }
+    }
+}
+
+fn admit(experiment: &Experiment) -> Result<()> {
+    Plan::new(experiment)?.trials.iter().try_for_each(|trial| Sim.admit(trial))
+}
+
+/// The members, those beside each other of one kind together; and a line for each kind that is not known. Returns the
+/// files that stand for those.
+fn write_drives(text: &mut String, disks: &[&HeldDisk]) -> Vec<String> {
+    let kinds = kinds(disks.iter().copied());
+    let mut missing = Vec::new();
+    let mut tables: Vec<String> = Vec::new();
+    for kind in &kinds {
+        let device = kind.devices()[0];
+        tables.push(match &kind.found {
             Match::Drive(name) => format!("model = \"{name}\""),
             Match::Volume { name, gib } => {
-                if !unknown.contains(&disk.model.as_str()) {
-                    let kinds = "gp2, gp3, io1, io2, st1 or sc1, and what is provisioned";
-                    let _ = writeln!(
-                        text,
-                        "# {}: the device does not say which; write {kinds}.",
-                        disk.model
-                    );
-                    unknown.push(&disk.model);
-                }
+                let which = "gp2, gp3, io1, io2, st1 or sc1, and what is provisioned";
+                let model = printable(kind.model());
+                let _ = writeln!(text, "# {model}: the device does not say which; write {which}.");
                 format!("model = \"{name}\", size = \"{gib}GiB\"")
             }
             Match::None { nearest, of_size } => {
-                if !unknown.contains(&disk.model.as_str()) {
-                    let _ = writeln!(
-                        text,
-                        "# {} ({}) is not in the catalogue{}; {OWN_FILE}.",
-                        called(&disk.model),
-                        disk.device,
-                        catalogue::stand_ins(nearest.as_deref(), &of_size)
-                    );
-                    unknown.push(&disk.model);
-                }
-                format!("model = \"{}.toml\"", printable(&disk.device))
+                let near = catalogue::stand_ins(nearest.as_deref(), of_size);
+                let model = printable(kind.model());
+                let _ = writeln!(
+                    text,
+                    "# {model} ({}) is not in the catalogue{near}; {OWN_FILE}.",
+                    printable(device)
+                );
+                let file = format!("{}.toml", printable(device));
+                missing.push(file.clone());
+                format!("model = \"{file}\"")
             }
-        };
+        });
+    }
+    let mut groups: Vec<(&str, usize)> = Vec::new();
+    for disk in disks {
+        let has = |kind: &Kind<'_>| kind.disks.contains(disk);
+        let table = kinds.iter().position(has).map_or("", |at| tables[at].as_str());
         match groups.last_mut() {
             Some((last, count)) if *last == table => *count += 1,
             _ => groups.push((table, 1)),
@@ -146,11 +190,7 @@ fn write_drives<'i>(text: &mut String, disks: &[&'i HeldDisk], unknown: &mut Vec
     let groups: Vec<String> =
         groups.iter().map(|(table, count)| format!("{{ {table}, count = {count} }}")).collect();
     let _ = writeln!(text, "drives = [{}]", groups.join(", "));
-}
-
-/// A model in a comment; some disks state none.
-fn called(model: &str) -> String {
-    if model.is_empty() { "a disk without a name".into() } else { printable(model) }
+    missing
 }
 
 /// Without what would end a line or a text.

@@ -1,0 +1,67 @@
+//! The disks of a system by what they are in the catalogue.
+
+use super::{HeldDisk, Inventory};
+use crate::catalogue::{Match, matching};
+
+/// Disks that are one drive of the catalogue, or that state one model which is in none.
+#[derive(Clone, Debug)]
+pub struct Kind<'i> {
+    /// What they are.
+    pub found: Match,
+    /// Which.
+    pub disks: Vec<&'i HeldDisk>,
+}
+
+impl<'i> Kind<'i> {
+    /// What the first of them calls itself, as people read it.
+    pub fn model(&self) -> &'i str {
+        let model = self.disks.first().map_or("", |disk| disk.model.as_str());
+        if model.is_empty() { "a disk without a model" } else { model }
+    }
+
+    /// Their devices.
+    pub fn devices(&self) -> Vec<&'i str> {
+        self.disks.iter().map(|disk| disk.device.as_str()).collect()
+    }
+
+    /// Whether the catalogue has them.
+    pub fn is_known(&self) -> bool {
+        !matches!(self.found, Match::None { .. })
+    }
+}
+
+/// These disks by kind, in order of their first ones.
+pub fn kinds<'i>(disks: impl IntoIterator<Item = &'i HeldDisk>) -> Vec<Kind<'i>> {
+    let mut kinds: Vec<Kind<'i>> = Vec::new();
+    for disk in disks {
+        let found = matching(&disk.model, disk.bytes);
+        let is_same = |kind: &&mut Kind<'_>| {
+            let named = kind.is_known() || kind.disks.iter().all(|one| one.model == disk.model);
+            kind.found == found && named
+        };
+        match kinds.iter_mut().find(is_same) {
+            Some(kind) => kind.disks.push(disk),
+            None => kinds.push(Kind { found, disks: vec![disk] }),
+        }
+    }
+    kinds
+}
+
+impl Inventory {
+    /// The disks that nothing is built of, with why: those of the running system.
+    pub fn left_out(&self) -> Vec<(&HeldDisk, String)> {
+        let own = self.disks.iter().filter(|disk| !disk.holds.system.is_empty());
+        own.map(|disk| {
+            let what = disk.holds.system.join(" and ");
+            (disk, format!("{} holds {what} of the running system", disk.device))
+        })
+        .collect()
+    }
+
+    /// The disks that something may be built of.
+    pub fn free(&self) -> Vec<&HeldDisk> {
+        let left_out = self.left_out();
+        let is_free = |disk: &&HeldDisk| left_out.iter().all(|(other, _)| *other != *disk);
+        self.disks.iter().filter(is_free).collect()
+    }
+}
