@@ -50,10 +50,18 @@ pub struct HeldVolume {
     pub level: String,
     /// Its chunk in bytes, where it is said.
     pub chunk_bytes: Option<u64>,
-    /// Its members' devices, in order: disks, partitions, or numbers.
+    /// Its members' devices, in order: disks, partitions, or numbers; empty where one is not there.
     pub members: Vec<String>,
     /// What the level leaves out.
     pub note: Option<String>,
+    /// Which members hold nothing, as an experiment counts them: they have failed, are not there, or are being restored.
+    pub failed: Vec<usize>,
+    /// The devices that have failed.
+    pub faulty: Vec<String>,
+    /// What is to be known of those members.
+    pub said: Vec<String>,
+    /// Whether only `lsblk` tells of it, which has members in no order, and spares and failed ones among them.
+    is_rough: bool,
 }
 
 /// What somebody has.
@@ -65,6 +73,8 @@ pub struct Inventory {
     pub volumes: Vec<HeldVolume>,
     /// The device above which each partition is, and which number each has.
     aliases: BTreeMap<String, String>,
+    /// How many disks and volumes were read, those that were known already among them.
+    seen: usize,
 }
 
 /// More disks than anybody has in a listing.
@@ -79,16 +89,15 @@ impl Inventory {
     pub fn read(files: &[(String, String)]) -> Result<Self> {
         let mut inventory = Inventory::default();
         for (label, text) in files {
-            let before = inventory.disks.len() + inventory.volumes.len();
+            let before = inventory.seen;
             inventory.take_in(label, text)?;
-            let after = inventory.disks.len() + inventory.volumes.len();
-            if after == before {
+            if inventory.seen == before {
                 return Err(Error::input(format!(
                     "{label}: no disk and no volume is in it; give what `lsblk -J -O`, `nvme list -o json`, dmesg, \
                      /proc/mdstat, `lvs -o +stripes,stripe_size,devices`, `dmsetup table` or `zpool status` prints"
                 )));
             }
-            if after > DISKS_MAX {
+            if inventory.disks.len() + inventory.volumes.len() > DISKS_MAX {
                 let message =
                     format!("{label}: more than {DISKS_MAX} disks and volumes; give less");
                 return Err(Error::input(message));
@@ -122,6 +131,7 @@ impl Inventory {
         if is_memory || (disk.model.is_empty() && disk.bytes.is_none()) {
             return;
         }
+        self.seen += 1;
         let Some(known) = self.disks.iter_mut().find(|known| known.device == disk.device) else {
             return self.disks.push(disk);
         };
@@ -135,9 +145,14 @@ impl Inventory {
 
     /// Adds a volume; one that another file has, too, is completed.
     fn add_volume(&mut self, volume: HeldVolume) {
+        self.seen += 1;
         let Some(known) = self.volumes.iter_mut().find(|known| known.name == volume.name) else {
             return self.volumes.push(volume);
         };
+        if known.is_rough {
+            *known = volume;
+            return;
+        }
         known.chunk_bytes = known.chunk_bytes.or(volume.chunk_bytes);
         if known.members.len() < volume.members.len() {
             known.members = volume.members;
@@ -147,6 +162,9 @@ impl Inventory {
     /// The disk that a member of a volume is, or is a part of: `sdb1` of `sdb`, `nvme0n1p2` of `nvme0n1`.
     pub fn disk_of(&self, member: &str) -> Option<&HeldDisk> {
         let name = member.rsplit('/').next().unwrap_or(member);
+        if name.is_empty() {
+            return None;
+        }
         let name = self.aliases.get(name).map_or(name, String::as_str);
         let whole = |disk: &&HeldDisk| disk.device == name || disk.number.as_deref() == Some(name);
         self.disks.iter().find(whole).or_else(|| {

@@ -173,8 +173,10 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
     let has = most.devices.len();
     let count = asked.and_then(|asked| asked.count).unwrap_or(has);
     if count > has {
-        let mut why =
-            vec![format!("--from: it has {has} of {}, not {count}; write fewer in --drives", most.name)];
+        let mut why = vec![format!(
+            "--from: it has {has} of {}, not {count}; write fewer in --drives",
+            most.name
+        )];
         why.append(&mut said);
         return Err(Error::input(why.join("; ")));
     }

@@ -48,13 +48,19 @@ impl Holds {
                 keep(&mut self.what, format!("{signature} on {}", places.join(" and ")));
             }
         }
-        list(device, "children").iter().for_each(|child| self.look(child));
+        for child in list(device, "children") {
+            self.look(child);
+        }
     }
 
     /// Adds what another listing says of the same disk.
     pub(super) fn add(&mut self, other: Holds) {
-        other.what.into_iter().for_each(|what| keep(&mut self.what, what));
-        other.system.into_iter().for_each(|what| keep(&mut self.system, what));
+        let own = [(&mut self.what, other.what), (&mut self.system, other.system)];
+        for (all, more) in own {
+            for one in more {
+                keep(all, one);
+            }
+        }
     }
 }
 
@@ -96,11 +102,9 @@ impl Inventory {
                 let mut members = volume.members.iter();
                 members.any(|member| self.disk_of(member) == Some(disk))
             });
-            let said = |what: &&String| {
-                !(in_array && [MD_MEMBER, "partitions"].contains(&what.as_str()))
-            };
-            let what: Vec<&str> =
-                disk.holds.what.iter().filter(said).map(String::as_str).collect();
+            let said =
+                |what: &&String| !(in_array && [MD_MEMBER, "partitions"].contains(&what.as_str()));
+            let what: Vec<&str> = disk.holds.what.iter().filter(said).map(String::as_str).collect();
             let what = what.join(", ");
             match groups.iter_mut().find(|(known, _)| *known == what) {
                 _ if what.is_empty() => {}
@@ -108,7 +112,8 @@ impl Inventory {
                 None => groups.push((what, vec![&disk.device])),
             }
         }
-        let said = |(what, devices): &(String, Vec<&str>)| format!("{}: {what}", devices.join(", "));
+        let said =
+            |(what, devices): &(String, Vec<&str>)| format!("{}: {what}", devices.join(", "));
         groups.iter().map(said).collect()
     }
 
@@ -123,7 +128,8 @@ impl Inventory {
                 }
             }
             let are = if own.len() == 1 { "is a member" } else { "are members" };
-            let named = || format!("{} {are} of {} ({})", own.join(", "), volume.name, volume.level);
+            let named =
+                || format!("{} {are} of {} ({})", own.join(", "), volume.name, volume.level);
             (!own.is_empty()).then(named)
         });
         arrays.collect()

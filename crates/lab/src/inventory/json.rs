@@ -50,12 +50,14 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
     } else if let Some(disk) = disk {
         let number = text(device, "maj:min");
         inventory.aliases.insert(name.clone(), disk.to_string());
-        inventory.aliases.entry(number).or_insert_with(|| disk.to_string());
+        if !number.is_empty() {
+            inventory.aliases.entry(number).or_insert_with(|| disk.to_string());
+        }
     }
     if let (Some(level), Some(disk)) = (super::mdstat::level(&kind), disk) {
         let known = inventory.volumes.iter_mut().find(|volume| volume.name == name);
         match known {
-            Some(volume) if !volume.members.iter().any(|member| member == disk) => {
+            Some(volume) if volume.is_rough && !volume.members.iter().any(|one| one == disk) => {
                 volume.members.push(disk.to_string());
             }
             Some(_) => {}
@@ -63,6 +65,7 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
                 name,
                 level: level.into(),
                 members: vec![disk.to_string()],
+                is_rough: true,
                 ..HeldVolume::default()
             }),
         }

@@ -1,6 +1,6 @@
 //! The disks of a system by what they are in the catalogue.
 
-use super::{HeldDisk, Inventory};
+use super::{HeldDisk, HeldVolume, Inventory};
 use crate::catalogue::{Match, matching};
 
 /// Disks that are one drive of the catalogue, or that state one model which is in none.
@@ -48,14 +48,20 @@ pub fn kinds<'i>(disks: impl IntoIterator<Item = &'i HeldDisk>) -> Vec<Kind<'i>>
 }
 
 impl Inventory {
-    /// The disks that nothing is built of, with why: those of the running system.
+    /// The disks that nothing is built of, with why: those of the running system, and those that an array has given up.
     pub fn left_out(&self) -> Vec<(&HeldDisk, String)> {
-        let own = self.disks.iter().filter(|disk| !disk.holds.system.is_empty());
-        own.map(|disk| {
-            let what = disk.holds.system.join(" and ");
-            (disk, format!("{} holds {what} of the running system", disk.device))
-        })
-        .collect()
+        let why = |disk: &HeldDisk| {
+            if !disk.holds.system.is_empty() {
+                let what = disk.holds.system.join(" and ");
+                return Some(format!("{} holds {what} of the running system", disk.device));
+            }
+            let lost = |volume: &&HeldVolume| {
+                volume.faulty.iter().any(|member| self.disk_of(member) == Some(disk))
+            };
+            let volume = self.volumes.iter().find(lost)?;
+            Some(format!("{} has failed in {}", disk.device, volume.name))
+        };
+        self.disks.iter().filter_map(|disk| Some((disk, why(disk)?))).collect()
     }
 
     /// The disks that something may be built of.

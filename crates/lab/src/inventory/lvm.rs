@@ -29,7 +29,7 @@ pub(super) fn read_lvs(inventory: &mut Inventory, text: &str) {
             level: level(chunk_bytes).into(),
             chunk_bytes,
             members,
-            note: None,
+            ..HeldVolume::default()
         });
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn read_table(inventory: &mut Inventory, label: &str, text: &str) -> 
             level: level(chunk_bytes).into(),
             chunk_bytes,
             members: table.members,
-            note: None,
+            ..HeldVolume::default()
         });
     }
     Ok(())

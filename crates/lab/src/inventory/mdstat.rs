@@ -4,6 +4,8 @@
 //! md0 : active raid6 sdh1[7] sdg1[6] sda1[0]
 //!       105470681088 blocks super 1.2 level 6, 512k chunk, algorithm 2 [8/8] [UUUUUUUU]
 //! ```
+//!
+//! The numbers behind members say in which order they came; which of them are missed, `[UUU_UUUU]` alone tells.
 
 use super::{HeldVolume, Inventory};
 
@@ -22,37 +24,110 @@ pub(super) fn level(word: &str) -> Option<&'static str> {
 }
 
 pub(super) fn read(inventory: &mut Inventory, text: &str) {
-    let mut last: Option<HeldVolume> = None;
+    let mut last: Option<Array> = None;
     for line in text.lines() {
         if let Some((name, rest)) = line.split_once(" : ") {
-            if let Some(volume) = last.take() {
-                inventory.add_volume(volume);
+            if let Some(array) = last.take() {
+                inventory.add_volume(array.volume());
             }
-            last = array(name.trim(), rest);
-        } else if let Some(volume) = &mut last {
-            volume.chunk_bytes = volume.chunk_bytes.or_else(|| chunk_bytes(line));
+            last = Array::read(name.trim(), rest);
+        } else if let Some(array) = &mut last {
+            let chunk = &mut array.volume.chunk_bytes;
+            *chunk = chunk.or_else(|| chunk_bytes(line));
+            if array.is_up.is_empty() {
+                array.is_up = is_up(line);
+            }
         }
     }
-    if let Some(volume) = last {
-        inventory.add_volume(volume);
+    if let Some(array) = last {
+        inventory.add_volume(array.volume());
     }
 }
 
-fn array(name: &str, rest: &str) -> Option<HeldVolume> {
-    let mut words = rest.split_whitespace().skip_while(|word| level(word).is_none());
-    let level = level(words.next()?)?;
-    // Spares and failed members hold nothing.
-    let held = words.filter(|word| !word.ends_with("(S)") && !word.ends_with("(F)"));
-    let mut members: Vec<(u32, String)> = held
-        .filter_map(|word| {
-            let (device, slot) = word.split_once('[')?;
-            let slot = slot.split(']').next()?.parse().ok()?;
-            Some((slot, device.to_string()))
-        })
-        .collect();
-    members.sort();
-    let members = members.into_iter().map(|(_, device)| device).collect();
-    Some(HeldVolume { name: name.into(), level: level.into(), members, ..HeldVolume::default() })
+/// An array as its lines are read.
+struct Array {
+    volume: HeldVolume,
+    /// Its members with their numbers.
+    members: Vec<(usize, String)>,
+    /// Those that have failed.
+    faulty: Vec<(usize, String)>,
+    /// For each place whether its member is there and whole; empty where that is not said.
+    is_up: Vec<bool>,
+}
+
+impl Array {
+    fn read(name: &str, rest: &str) -> Option<Self> {
+        let mut words = rest.split_whitespace().skip_while(|word| level(word).is_none());
+        let level = level(words.next()?)?;
+        let (mut members, mut faulty) = (Vec::new(), Vec::new());
+        for word in words {
+            let Some((device, behind)) = word.split_once('[') else { continue };
+            let Some((number, flags)) = behind.split_once(']') else { continue };
+            let Ok(number) = number.parse() else { continue };
+            // Spares, journals and what is to replace another hold nothing of their own.
+            if flags.contains("(F)") {
+                faulty.push((number, device.to_string()));
+            } else if !["(S)", "(J)", "(R)"].iter().any(|flag| flags.contains(flag)) {
+                members.push((number, device.to_string()));
+            }
+        }
+        members.sort();
+        faulty.sort();
+        let volume = HeldVolume { name: name.into(), level: level.into(), ..HeldVolume::default() };
+        Some(Array { volume, members, faulty, is_up: Vec::new() })
+    }
+
+    /// The volume: members that are up in the order of their numbers, and in the other places what is restored there, or
+    /// has failed.
+    fn volume(mut self) -> HeldVolume {
+        let devices = |all: &[(usize, String)]| all.iter().map(|(_, name)| name.clone()).collect();
+        self.volume.faulty = devices(&self.faulty);
+        let up = self.is_up.iter().filter(|is_up| **is_up).count();
+        if self.is_up.is_empty() || self.members.len() < up {
+            self.volume.members = devices(&self.members);
+            return self.volume;
+        }
+        for place in 0..self.is_up.len() {
+            if self.is_up[place] {
+                continue;
+            }
+            let is_more = self.members.len() > up;
+            let restored = is_more.then(|| self.take_restored(place)).flatten();
+            let mut faulty = || (!self.faulty.is_empty()).then(|| self.faulty.remove(0).1);
+            let (member, what) = match restored {
+                Some(name) => (name, "is being restored, and counts as failed"),
+                None => faulty().map_or((String::new(), ""), |name| (name, "has failed")),
+            };
+            self.volume.failed.push(place);
+            self.volume.said.push(if member.is_empty() {
+                format!("Member {place} is not there; a drive like the first stands for it")
+            } else {
+                format!("Member {place}, {member}, {what}")
+            });
+            self.volume.members.push(member);
+        }
+        let mut gone = std::mem::take(&mut self.volume.members).into_iter();
+        let mut whole = self.members.into_iter().map(|(_, name)| name);
+        let place = |is_up: &bool| if *is_up { whole.next() } else { gone.next() };
+        self.volume.members = self.is_up.iter().filter_map(place).collect();
+        self.volume
+    }
+
+    /// The member that is restored in a place: the one with its number, or the one that came last.
+    fn take_restored(&mut self, place: usize) -> Option<String> {
+        let own = self.members.iter().position(|(number, _)| *number == place);
+        let at = own.or(self.members.len().checked_sub(1))?;
+        Some(self.members.remove(at).1)
+    }
+}
+
+/// `[UUU_UU]` in a line.
+fn is_up(line: &str) -> Vec<bool> {
+    let places = line.split_whitespace().find_map(|word| {
+        let places = word.strip_prefix('[')?.strip_suffix(']')?;
+        (!places.is_empty() && places.chars().all(|c| c == 'U' || c == '_')).then_some(places)
+    });
+    places.unwrap_or_default().chars().map(|c| c == 'U').collect()
 }
 
 /// `512k chunk` in a line, or `512K chunks` of RAID 10.

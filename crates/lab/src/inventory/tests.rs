@@ -108,7 +108,8 @@ fn disks_of_several_kinds_are_no_volume() {
     let disk = |name: &str, model: &str, bytes: u64, more: &str| {
         format!(r#"{{"name":"{name}","type":"disk","model":"{model}","size":{bytes}{more}}}"#)
     };
-    let system = r#","children":[{"name":"nvme0n1p1","type":"part","fstype":"ext4","mountpoints":["/"]}]"#;
+    let system =
+        r#","children":[{"name":"nvme0n1p1","type":"part","fstype":"ext4","mountpoints":["/"]}]"#;
     let mut disks = vec![disk("nvme0n1", "Nobody's NVMe", 500_107_862_016, system)];
     for name in ["sda", "sdb", "sdc"] {
         let holds = if name == "sdb" { r#","fstype":"xfs","mountpoint":"/data""# } else { "" };
@@ -144,9 +145,62 @@ fn what_does_not_run_is_not_said_to() {
     assert!(text.contains("refuses it as it is: "), "{text}");
 }
 
+/// A failed member was counted as a good one, and the experiment was of a whole array.
+#[test]
+fn failed_members_are_said_to_be() {
+    let disks = lsblk("ST18000NM000J", 18_000_207_937_536, 7);
+    let failed = |members: &str, places: &str| {
+        let mdstat = format!(
+            "Personalities : [raid6]\nmd0 : active raid6 {members}\n      70313787392 blocks super 1.2 level 6, 512k chunk, \
+             algorithm 2 {places}\n      [=>...........]  recovery =  7.9% (1/2) finish=9.9min speed=1K/sec\n"
+        );
+        let text = experiment(&[&disks, &mdstat]).unwrap();
+        assert!(text.contains("`ileave run FILE` runs it."), "{text}");
+        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+        let volume = &plan.trials[0].setup.volume;
+        (volume.members.len(), volume.failed.clone(), text)
+    };
+    let whole = "sdf1[6] sdd1[4] sdc1[2] sdb1[1] sda1[0]";
+    let (count, places, text) = failed(&format!("{whole} sde1[3](F)"), "[6/5] [UUU_UU]");
+    assert_eq!((count, places), (6, vec![3]));
+    assert!(text.contains("# Member 3, sde1, has failed."), "{text}");
+    let (count, places, text) = failed(&format!("sdg1[7] {whole} sde1[3](F)"), "[6/5] [UUU_UU]");
+    assert_eq!((count, places), (6, vec![3]));
+    assert!(text.contains("# Member 3, sdg1, is being restored, and counts as failed."), "{text}");
+    let (count, places, text) = failed(whole, "[7/5] [UUU_U_U]");
+    assert_eq!((count, places), (7, vec![3, 5]));
+    assert!(text.contains("# Member 5 is not there; a drive"), "{text}");
+    // A drive that an array has given up is no free one, whichever file says so first.
+    let mdstat = format!("md0 : active raid6 {whole} sde1[3](F)\n      1 blocks [6/5] [UUU_UU]\n");
+    let files = [disks.clone(), mdstat].map(|text| (String::from("f"), text));
+    for files in [files.clone(), [files[1].clone(), files[0].clone()]] {
+        let inventory = Inventory::read(&files).unwrap();
+        let [(disk, why)] = &inventory.left_out()[..] else { panic!("one has failed") };
+        assert_eq!((disk.device.as_str(), why.as_str()), ("sde", "sde has failed in md0"));
+        assert_eq!(inventory.free().len(), 6);
+    }
+}
+
+/// lsblk shows spares and failed members as members: where mdstat is there, it says which are.
+#[test]
+fn mdstat_counts_members_before_lsblk() {
+    let disk = |name: &str| {
+        format!(
+            r#"{{"name":"sd{name}","type":"disk","model":"ST18000NM000J","size":18000207937536,"children":[
+                {{"name":"md0","type":"raid5"}}]}}"#
+        )
+    };
+    let disks: Vec<String> = ["a", "b", "c", "d"].map(disk).into();
+    let lsblk = format!("{{\"blockdevices\":[{}]}}", disks.join(","));
+    let mdstat = "md0 : active raid5 sdc[3] sdb[1] sda[0] sdd[4](S)\n      1 blocks level 5, 512k chunk [3/3] [UUU]\n";
+    for files in [[lsblk.as_str(), mdstat], [mdstat, lsblk.as_str()]] {
+        assert_eq!(planned(&experiment(&files).unwrap()).2.len(), 3);
+    }
+}
+
 proptest! {
     #[test]
-    fn no_text_makes_it_panic(text in "(md0 : active raid[0156] |sd[a-c]1?\\[[0-9]\\]|[0-9]+ |512k chunk|pool: |config:|\\n|raidz2-0|LV |Stripe |Devices |: 0 8 striped 2 4 8:0 0 |sd0: |<|>|, |\\[sda\\] |sectors|byte |scsi 0: Direct-Access|PQ: |\\{\"blockdevices\":\\[|\\]\\}|.){0,60}") {
+    fn no_text_makes_it_panic(text in "(md0 : active raid[0156] |sd[a-c]1?\\[[0-9]\\](\\(F\\))? |\\[[U_]{1,4}\\]|[0-9]+ |512k chunk|pool: |config:|\\n|raidz2-0|LV |Stripe |Devices |: 0 8 striped 2 4 8:0 0 |sd0: |<|>|, |\\[sda\\] |sectors|byte |scsi 0: Direct-Access|PQ: |\\{\"blockdevices\":\\[|\\]\\}|.){0,60}") {
         let _ = experiment(&[&text]);
         let _ = experiment(&[&lsblk("ST18000NM000J", 18_000_207_937_536, 3), &text]);
     }

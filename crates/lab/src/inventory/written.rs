@@ -70,21 +70,35 @@ impl Inventory {
 
     /// Writes a volume; returns the files of drives that are named and that the catalogue has not.
     fn write_volume(&self, text: &mut String, volume: &HeldVolume) -> Result<Vec<String>> {
-        let disks = volume.members.iter().map(|member| {
-            self.disk_of(member).ok_or_else(|| {
-                Error::input(format!(
-                    "{}: nothing is known of its member {member}; give what `lsblk -J -O` prints, too",
-                    volume.name
-                ))
-            })
-        });
-        let disks = disks.collect::<Result<Vec<_>>>()?;
+        let unknown = |member: &str| {
+            Error::input(format!(
+                "{}: nothing is known of its member {member}; give what `lsblk -J -O` prints, too",
+                volume.name
+            ))
+        };
+        let there = volume.members.iter().filter(|member| !member.is_empty());
+        let known = there.map(|member| self.disk_of(member).ok_or_else(|| unknown(member)));
+        let known = known.collect::<Result<Vec<_>>>()?;
+        let first = *known.first().ok_or_else(|| unknown("0"))?;
+        let mut known = known.into_iter();
+        let disks: Vec<&HeldDisk> = volume
+            .members
+            .iter()
+            .map(|member| if member.is_empty() { first } else { known.next().unwrap_or(first) })
+            .collect();
         let _ = writeln!(text, "# {}", volume.name);
         let missing = write_drives(text, &disks);
         if let Some(note) = &volume.note {
             let _ = writeln!(text, "# {note}.");
         }
+        for sentence in &volume.said {
+            let _ = writeln!(text, "# {}.", printable(sentence));
+        }
         let _ = writeln!(text, "level = \"{}\"", volume.level);
+        if !volume.failed.is_empty() {
+            let failed: Vec<String> = volume.failed.iter().map(usize::to_string).collect();
+            let _ = writeln!(text, "failed = \"{}\"", failed.join("+"));
+        }
         match volume.chunk_bytes {
             Some(bytes) => {
                 let _ = writeln!(text, "interleave = \"{}\"", units::format_bytes(bytes));
