@@ -57,7 +57,7 @@ pub use listing::{
     Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
     list, tables,
 };
-pub use matching::{Match, OWN_FILE, matching, stand_ins};
+pub use matching::{Match, OWN_FILE, matching};
 pub use sheet::Fitted;
 pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};
 pub use tree::Tree;

@@ -39,6 +39,18 @@ pub struct HeldDisk {
     pub number: Option<String>,
     /// What it holds now.
     pub holds: Holds,
+    /// Whether it turns, where that is said.
+    pub turns: Option<bool>,
+}
+
+impl HeldDisk {
+    /// Whether nothing turns in it, where its name, its model or the listing tells.
+    pub fn is_flash(&self) -> Option<bool> {
+        let is_nvme = ["nvme", "nvd", "nda"].iter().any(|start| self.device.starts_with(start));
+        let model = self.model.to_ascii_lowercase();
+        let says = ["ssd", "nvme"].iter().any(|word| model.contains(word));
+        if is_nvme || says { Some(true) } else { self.turns.map(|turns| !turns) }
+    }
 }
 
 /// A volume of a system.
@@ -141,6 +153,7 @@ impl Inventory {
         known.bytes = known.bytes.or(disk.bytes);
         known.number = known.number.take().or(disk.number);
         known.holds.add(disk.holds);
+        known.turns = known.turns.or(disk.turns);
     }
 
     /// Adds a volume; one that another file has, too, is completed.

@@ -1,7 +1,7 @@
 //! The drives: how many and which, in words, for so much money, or out of what a system prints.
 
 use block::units::parse_sectors;
-use lab::catalogue::{self, Drive, Match, OWN_FILE, stand_ins};
+use lab::catalogue::{self, Drive, Match, OWN_FILE};
 use lab::inventory::{self, Inventory};
 use lab::{Error, Result};
 
@@ -220,19 +220,17 @@ fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
     for kind in inventory::kinds(inventory.free()) {
         let (model, devices) = (kind.model(), kind.devices());
         let named = devices.join(", ");
-        let name = match kind.found {
-            Match::Drive(name) => name,
+        let name = match &kind.found {
+            Match::Drive(name) => name.clone(),
             Match::Volume { name, gib } => {
                 said.push(format!(
                     "{named}: {model} does not say which kind it is; taken as {name}; `--drives` names another"
                 ));
                 format!("{name}[size={gib}GiB]")
             }
-            Match::None { nearest, of_size } => {
-                let near = stand_ins(nearest.as_deref(), &of_size);
-                said.push(format!(
-                    "left out: {named}: {model} is not in the catalogue{near}; {OWN_FILE}"
-                ));
+            Match::None { .. } => {
+                let why = kind.found.why_none();
+                said.push(format!("left out: {named}: {model} {why}; {OWN_FILE}"));
                 continue;
             }
         };

@@ -1,7 +1,7 @@
 //! The drive of the catalogue that a device means by the model that it states.
 
 use super::naming::{few, stands_in, words};
-use super::{DRIVES, Kind};
+use super::{DRIVES, Kind, Named};
 use std::cmp::Reverse;
 
 /// What a model is in the catalogue.
@@ -20,8 +20,10 @@ pub enum Match {
     None {
         /// The drive whose name is nearest, if one is near.
         nearest: Option<String>,
-        /// The drives of its size, where that is known.
+        /// The drives of its size, where that is known; those of its sort first.
         of_size: Vec<String>,
+        /// The bytes of the device and of the nearest drive, where they alone tell these apart.
+        sizes: Option<[u64; 2]>,
     },
 }
 
@@ -35,12 +37,39 @@ const COMMON: [&str; 6] = ["samsung", "seagate", "wd", "ssd", "nvme", "sata"];
 /// Fewer letters and digits are no model.
 const MODEL_MIN: usize = 5;
 
-/// The drive that calls itself `model` and has this many bytes, if that is known.
+impl Match {
+    /// Why it is none of the catalogue, and what may stand for it: the nearest by name, or some of its size.
+    pub fn why_none(&self) -> String {
+        match self {
+            Match::None { nearest: Some(name), sizes: Some([own, other]), .. } => {
+                let [own, other] = [own, other].map(|bytes| decimal(*bytes));
+                format!("reports {own}, and {name} of the catalogue has {other}")
+            }
+            Match::None { nearest: Some(name), .. } => {
+                format!("is not in the catalogue, nearest is {name}")
+            }
+            Match::None { of_size, .. } if !of_size.is_empty() => {
+                let few = few(of_size.iter().map(String::as_str));
+                format!("is not in the catalogue, of its size: {few}")
+            }
+            _ => "is not in the catalogue".into(),
+        }
+    }
+}
+
+/// Bytes in the units that drives are sold in.
+fn decimal(bytes: u64) -> String {
+    let (scale, unit) = if bytes < 1_000_000_000_000 { (1e9, "GB") } else { (1e12, "TB") };
+    format!("{} {unit}", (bytes as f64 / scale * 10.0).round() / 10.0)
+}
+
+/// The drive that calls itself `model` and has this many bytes, if that is known. `is_flash` says whether nothing turns
+/// in it, if that is known: what may stand for one that is not in the catalogue is of its sort.
 ///
 /// A name of the catalogue is meant where all of its words stand in the model, or all words of the model in it. Of
 /// several one of its size is meant, to a tenth, then the longest without what is said of every drive, then the one of
 /// which most is known.
-pub fn matching(model: &str, bytes: Option<u64>) -> Match {
+pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Match {
     let plain = plain(model);
     if let Some((_, name)) = VOLUMES.iter().find(|(called, _)| plain.contains(called)) {
         let gib = bytes.map_or(100, |bytes| (bytes >> 30).max(1));
@@ -64,36 +93,37 @@ pub fn matching(model: &str, bytes: Option<u64>) -> Match {
     if let Some((true, .., name)) = best {
         return Match::Drive(name);
     }
-    let names = known.iter().flat_map(|file| file.names.iter().map(move |name| (name, file.key)));
-    let lower = model.to_ascii_lowercase();
-    let near = crate::error::nearest(&lower, names.clone().map(|(name, _)| name.as_str()));
-    let nearest = best.map(|(.., name)| name).or_else(|| {
-        let near = near?;
-        names.clone().find(|(name, _)| *name == near).map(|(_, key)| key.to_string())
+    let sizes = best.as_ref().zip(bytes).and_then(|((.., name), bytes)| {
+        let drive = super::drive(name).ok()?;
+        Some([bytes, drive.sectors() * block::SECTOR_BYTES])
     });
+    let nearest = best.map(|(.., name)| name).or_else(|| near(model, known, is_flash));
     let of_size = bytes.map_or_else(Vec::new, |bytes| {
         let drives =
             known.iter().filter(|file| has_size(file.key, bytes, OF_SIZE) && !is_cloud(file.key));
         let mut drives: Vec<String> = drives.map(|file| file.key.to_string()).collect();
         disks_first(&mut drives);
+        if is_flash == Some(true) {
+            drives.sort_by_cached_key(|name| !is_flash_drive(name));
+        }
         drives
     });
-    Match::None { nearest, of_size }
+    Match::None { nearest, of_size, sizes }
+}
+
+/// The drive of its sort, where that is known, whose name is nearest to a model.
+fn near(model: &str, known: &[Named], is_flash: Option<bool>) -> Option<String> {
+    let suits = |file: &&Named| is_flash.is_none_or(|flash| is_flash_drive(file.key) == flash);
+    let files = known.iter().filter(suits);
+    let names = files.flat_map(|file| file.names.iter().map(move |name| (name, file.key)));
+    let names: Vec<(&String, &str)> = names.collect();
+    let lower = model.to_ascii_lowercase();
+    let near = crate::error::nearest(&lower, names.iter().map(|(name, _)| name.as_str()))?;
+    names.iter().find(|(name, _)| *name == near).map(|(_, key)| (*key).to_string())
 }
 
 /// How a drive that is in no catalogue gets a file of its own.
 pub const OWN_FILE: &str = "`ileave drives fit` makes its file, of its data sheet or of what `ileave drives probe` measures";
-
-/// What can be said of drives that may stand for one that is not known: the nearest by name, or some of its size.
-pub fn stand_ins(nearest: Option<&str>, of_size: &[String]) -> String {
-    if let Some(name) = nearest {
-        return format!(", nearest is {name}");
-    }
-    if of_size.is_empty() {
-        return String::new();
-    }
-    format!(", of its size: {}", few(of_size.iter().map(String::as_str)))
-}
 
 /// Letters and digits, in lower case.
 fn plain(text: &str) -> String {
@@ -132,8 +162,12 @@ fn estimates(name: &str) -> usize {
 
 /// Disks in front of flash: most that is not known is one.
 pub(super) fn disks_first(names: &mut [impl AsRef<str>]) {
-    let is_flash = |name: &str| super::drive(name).is_ok_and(|drive| drive.class() != "disk");
-    names.sort_by_cached_key(|name| is_flash(name.as_ref()));
+    names.sort_by_cached_key(|name| is_flash_drive(name.as_ref()));
+}
+
+/// Whether nothing turns in the drive called `name`.
+fn is_flash_drive(name: &str) -> bool {
+    super::drive(name).is_ok_and(|drive| drive.class() != "disk")
 }
 
 /// Whether the drive called `name` is a cloud's, and none that a system has in it.
@@ -159,26 +193,49 @@ mod tests {
     #[test]
     fn of_two_that_fit_the_better_known_is_meant() {
         let bytes = Some(1_000_204_886_016);
-        let found = matching("Samsung SSD 980 PRO 1TB", bytes);
+        let found = matching("Samsung SSD 980 PRO 1TB", bytes, None);
         assert_eq!(found, Match::Drive("980-pro-1tb".into()));
         // A number is whole here, too, where nobody says a size.
         assert_eq!(
-            matching("Seagate IronWolf Pro 18TB", None),
+            matching("Seagate IronWolf Pro 18TB", None, None),
             Match::Drive("st18000ne000".into())
         );
-        assert!(matches!(matching("Seagate IronWolf Pro 8TB", None), Match::None { .. }));
-        let found = matching("WD_BLACK SN850X 1000GB", bytes);
+        assert!(matches!(matching("Seagate IronWolf Pro 8TB", None, None), Match::None { .. }));
+        let found = matching("WD_BLACK SN850X 1000GB", bytes, None);
         assert_eq!(found, Match::Drive("iocost-wd-black-sn850x-1000gb".into()));
     }
 
     #[test]
     fn a_disk_that_is_not_known_has_others_of_its_size() {
-        let found = matching("ST8000VN004-2M2101", Some(8_001_563_222_016));
-        let Match::None { nearest: None, of_size } = found else { panic!("{found:?}") };
+        let found = matching("ST8000VN004-2M2101", Some(8_001_563_222_016), None);
+        assert!(
+            found.why_none().starts_with("is not in the catalogue, of its size: hus728t8tale6l4, ")
+        );
+        let Match::None { nearest: None, of_size, .. } = found else { panic!("{found:?}") };
         assert!(of_size.contains(&"hus728t8tale6l4".to_string()), "{of_size:?}");
         assert!(!of_size.contains(&"azure-p60".to_string()), "{of_size:?}");
-        assert!(stand_ins(None, &of_size).starts_with(", of its size: hus728t8tale6l4, "));
-        assert_eq!(stand_ins(Some("x"), &of_size), ", nearest is x");
-        assert_eq!(stand_ins(None, &[]), "");
+        let none = |nearest: Option<&str>| Match::None {
+            nearest: nearest.map(str::to_string),
+            of_size: Vec::new(),
+            sizes: None,
+        };
+        assert_eq!(none(Some("x")).why_none(), "is not in the catalogue, nearest is x");
+        assert_eq!(none(None).why_none(), "is not in the catalogue");
+    }
+
+    /// "Nearest is st18000nm000j" was said of one that calls itself so.
+    #[test]
+    fn another_size_is_the_reason() {
+        let found = matching("ST18000NM000J", Some(16_000_900_661_248), None);
+        assert_eq!(found.why_none(), "reports 16 TB, and st18000nm000j of the catalogue has 18 TB");
+    }
+
+    /// A SAS disk was the first that might stand for flash behind PCIe.
+    #[test]
+    fn what_may_stand_for_flash_is_flash() {
+        let found = matching("Samsung SSD 9100 PRO 1TB", Some(1_000_204_886_016), Some(true));
+        let Match::None { nearest, of_size, .. } = found else { panic!("{found:?}") };
+        assert!(nearest.is_none_or(|name| is_flash_drive(&name)));
+        assert!(is_flash_drive(&of_size[0]) && of_size.iter().any(|name| !is_flash_drive(name)));
     }
 }

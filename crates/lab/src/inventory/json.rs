@@ -37,6 +37,16 @@ fn size(json: &Json, key: &str) -> Option<u64> {
     value.as_u64().or_else(|| super::written::rough_bytes(value.as_str()?))
 }
 
+/// Whether a disk turns; older versions of lsblk write 0 and 1.
+fn turns(device: &Json) -> Option<bool> {
+    let said = device.get("rota")?;
+    said.as_bool().or_else(|| match said.as_str()? {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    })
+}
+
 /// A device of lsblk, and what is on it: partitions, and the volumes that it is a member of.
 fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
     let name = text(device, "name");
@@ -45,8 +55,8 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
     if kind == "disk" {
         let number = Some(text(device, "maj:min")).filter(|number| !number.is_empty());
         let (model, bytes) = (text(device, "model"), size(device, "size"));
-        let (device_name, holds) = (name.clone(), Holds::of(device));
-        inventory.add(HeldDisk { device: device_name, model, bytes, number, holds });
+        let (holds, turns) = (Holds::of(device), turns(device));
+        inventory.add(HeldDisk { device: name.clone(), model, bytes, number, holds, turns });
     } else if let Some(disk) = disk {
         let number = text(device, "maj:min");
         inventory.aliases.insert(name.clone(), disk.to_string());

@@ -34,7 +34,7 @@ impl<'i> Kind<'i> {
 pub fn kinds<'i>(disks: impl IntoIterator<Item = &'i HeldDisk>) -> Vec<Kind<'i>> {
     let mut kinds: Vec<Kind<'i>> = Vec::new();
     for disk in disks {
-        let found = matching(&disk.model, disk.bytes);
+        let found = matching(&disk.model, disk.bytes, disk.is_flash());
         let is_same = |kind: &&mut Kind<'_>| {
             let named = kind.is_known() || kind.disks.iter().all(|one| one.model == disk.model);
             kind.found == found && named

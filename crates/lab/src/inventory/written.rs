@@ -1,7 +1,7 @@
 //! An inventory as an experiment, its disks matched with the catalogue.
 
 use super::{HeldDisk, HeldVolume, Inventory, Kind, kinds};
-use crate::catalogue::{self, Match, OWN_FILE};
+use crate::catalogue::{Match, OWN_FILE};
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Plan};
 use crate::rig::Rig as _;
@@ -178,14 +178,10 @@ fn write_drives(text: &mut String, disks: &[&HeldDisk]) -> Vec<String> {
                 let _ = writeln!(text, "# {model}: the device does not say which; write {which}.");
                 format!("model = \"{name}\", size = \"{gib}GiB\"")
             }
-            Match::None { nearest, of_size } => {
-                let near = catalogue::stand_ins(nearest.as_deref(), of_size);
+            Match::None { .. } => {
+                let why = kind.found.why_none();
                 let model = printable(kind.model());
-                let _ = writeln!(
-                    text,
-                    "# {model} ({}) is not in the catalogue{near}; {OWN_FILE}.",
-                    printable(device)
-                );
+                let _ = writeln!(text, "# {model} ({}) {why}; {OWN_FILE}.", printable(device));
                 let file = format!("{}.toml", printable(device));
                 missing.push(file.clone());
                 format!("model = \"{file}\"")
