@@ -102,6 +102,11 @@ pub struct DriveFacts {
 /// md's `speed_limit_max` as Linux comes, in bytes a second: 200,000 KiB.
 const MD_BYTES_PER_S: f64 = 204_800_000.0;
 
+/// Where that is the limit; and what is said in its place of ZFS, which has no such limit but restores in no order.
+const AT_MD_LIMIT: &str = "the whole drive at md's speed_limit_max, 205 MB/s";
+const OF_RESILVER: &str =
+    "the whole drive at 205 MB/s; ZFS's resilver copies what is in use only, but not in order";
+
 /// What data sheets say of nearline disks and flash drives: one unreadable bit in 10^15.
 const PER_BIT: f64 = 1e-15;
 
@@ -192,7 +197,7 @@ impl Inputs {
         let rate = drive.copy_bytes_per_s.min(MD_BYTES_PER_S);
         let idle_h = drive.bytes as f64 / rate / 3600.0;
         let source = if drive.copy_bytes_per_s > MD_BYTES_PER_S {
-            "the whole drive at md's speed_limit_max, 205 MB/s".to_string()
+            AT_MD_LIMIT.to_string()
         } else {
             format!("the whole drive at its own {:.0} MB/s", rate / 1e6)
         };
@@ -233,6 +238,13 @@ impl Inputs {
             middle: delay.middle + rebuild.middle,
             high: delay.high + rebuild.high,
         }
+    }
+
+    /// The same of what ZFS lays out, of which md's limits say nothing.
+    #[must_use]
+    pub fn resilvered(mut self) -> Self {
+        self.rebuild_h.source = self.rebuild_h.source.replace(AT_MD_LIMIT, OF_RESILVER);
+        self
     }
 
     /// How the simulation scrubs.

@@ -75,6 +75,17 @@ pub enum ShapeError {
     },
     /// A level of one member with several.
     NotOne(String),
+    /// Members that are in none of the level's groups.
+    Leftover {
+        /// The level.
+        level: String,
+        /// Members in all.
+        members: usize,
+        /// Members of each group.
+        of: usize,
+    },
+    /// Groups of a level for which they make no difference.
+    NoGroups(String),
 }
 
 /// The level and groups that somebody means by `raid60-2`.
@@ -120,6 +131,18 @@ impl fmt::Display for ShapeError {
                     "{level} takes one member; leave out `--members`, or choose another level"
                 )
             }
+            ShapeError::Leftover { level, members, of } => {
+                write!(
+                    f,
+                    "{level} is made of groups of {of}, and {members} members leave some over; give `--members` a multiple of {of}"
+                )
+            }
+            ShapeError::NoGroups(level) => {
+                write!(
+                    f,
+                    "`--groups` makes no difference to {level}; leave it out, or choose a level with parity"
+                )
+            }
         }
     }
 }
@@ -127,6 +150,11 @@ impl fmt::Display for ShapeError {
 impl std::error::Error for ShapeError {}
 
 impl Shape {
+    /// Whether ZFS lays it out.
+    pub fn is_raidz(&self) -> bool {
+        RAIDZ.iter().any(|(name, _)| *name == self.level)
+    }
+
     /// The shape of `level` over `members`, side by side in `groups` groups where some are asked for.
     ///
     /// # Errors
@@ -168,7 +196,15 @@ impl Shape {
             return Err(ShapeError::NotOne(level.into()));
         }
         let [own, of] = known.groups(each);
+        // Copies that overlap have more members in groups than there are.
+        if own * of < each {
+            return Err(ShapeError::Leftover { level: level.into(), members: each, of });
+        }
         let survived = known.losses_survived(of);
+        let divided = known.groups(members);
+        if asked > 1 && (survived == 0 || divided == [asked * own, of]) {
+            return Err(ShapeError::NoGroups(level.into()));
+        }
         Ok(Shape {
             level: level.into(),
             groups: asked * own,
@@ -265,5 +301,10 @@ mod tests {
         assert!(error("raid60", 9, None).contains("do not make 2 equal groups"));
         assert!(error("raid6", 8, Some(0)).contains("0 equal groups"));
         assert!(error("single", 2, None).contains("takes one member"));
+        assert!(error("raid10", 5, None).contains("5 members leave some over"));
+        assert!(error("raid10", 8, Some(2)).contains("makes no difference to raid10"));
+        assert!(error("stripe", 8, Some(2)).contains("makes no difference to stripe"));
+        // md's copies are spread over five members, too.
+        assert_eq!(Shape::new("md-raid10", 5, None).unwrap().drives, 5);
     }
 }

@@ -28,10 +28,11 @@ pub(crate) fn risk(flags: &RiskFlags) -> Result<String> {
     let shape = Shape::new(&flags.level, flags.members, flags.groups)
         .map_err(|error| Error::input(format!("--level {}: {error}", flags.level)))?;
     let drive = catalogue::drive(&flags.drive).map_err(|error| error.context("--drive"))?;
-    let inputs = inputs(flags, &drive)?;
+    let inputs = inputs(flags, &shape, &drive)?;
     let found = assess(&shape, &inputs, GROUPS, flags.seed);
     let answer = Answer {
         shape,
+        groups: flags.groups,
         drive: drive.title.clone(),
         goes_with_instance: drive.figures.goes_with_instance,
         cached: drive.write_cache(),
@@ -42,8 +43,11 @@ pub(crate) fn risk(flags: &RiskFlags) -> Result<String> {
 }
 
 /// What is assumed, with what was given in place of it.
-fn inputs(flags: &RiskFlags, drive: &Drive) -> Result<Inputs> {
+fn inputs(flags: &RiskFlags, shape: &Shape, drive: &Drive) -> Result<Inputs> {
     let mut inputs = Inputs::of(&tune::drive_facts(drive)?, flags.spares);
+    if shape.is_raidz() {
+        inputs = inputs.resilvered();
+    }
     if let Some(afr) = &flags.afr {
         inputs.afr = Sourced::given(percent(afr)?);
     }
@@ -52,7 +56,12 @@ fn inputs(flags: &RiskFlags, drive: &Drive) -> Result<Inputs> {
     }
     inputs.scrub_h = match flags.scrub.as_str() {
         "never" => None,
-        text => Some(hours("--scrub", text)?),
+        text => {
+            let or_never = |error: Error| {
+                Error::input(format!("{error}; or write `never`, where nothing is scrubbed"))
+            };
+            Some(hours("--scrub", text).map_err(or_never)?)
+        }
     };
     let wrong = |next: &str| Error::input(format!("--ure {}: {next}", flags.ure));
     inputs.per_bit = flags
@@ -84,7 +93,9 @@ fn percent(text: &str) -> Result<f64> {
 
 /// A time in hours.
 fn hours(flag: &str, text: &str) -> Result<f64> {
-    let ns = parse_nanos(text).map_err(|error| Error::input(format!("{flag} {text}: {error}")))?;
+    let no_time =
+        |_| Error::input(format!("{flag} {text}: this is no time; write one, as in 30h or 14d"));
+    let ns = parse_nanos(text).map_err(no_time)?;
     if ns == 0 {
         return Err(Error::input(format!("{flag} {text}: write a time above 0, as in 30h or 14d")));
     }
@@ -94,6 +105,8 @@ fn hours(flag: &str, text: &str) -> Result<f64> {
 struct Answer {
     shape: Shape,
     drive: String,
+    /// The groups that were asked for.
+    groups: Option<usize>,
     /// Whether what stops the cloud instance erases all drives.
     goes_with_instance: bool,
     cached: bool,
@@ -110,7 +123,11 @@ impl Answer {
             1 => " and a spare".into(),
             many => format!(" and {many} spares"),
         };
-        format!("{level} on {drives} × {}{spares}", self.drive)
+        let groups = match self.groups {
+            Some(groups) if groups > 1 => format!(" in {groups} groups"),
+            _ => String::new(),
+        };
+        format!("{level}{groups} on {drives} × {}{spares}", self.drive)
     }
 
     /// The losses: what each is called, and its range.

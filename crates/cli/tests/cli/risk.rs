@@ -60,9 +60,25 @@ fn what_cannot_be_is_refused() {
     };
     assert!(error(&with(&["--afr", "1.4"])).contains("--afr 1.4: write a percentage"));
     assert!(error(&with(&["--scrub", "often"])).contains("--scrub often"));
+    assert!(error(&with(&["--scrub", "nver"])).contains("or write `never`"));
     assert!(error(&with(&["--ure", "2"])).contains("--ure 2: write a rate per bit"));
     assert!(error(&with(&["--years", "0"])).contains("--years 0"));
     assert!(error(&with(&["--groups", "3"])).contains("do not make 3 equal groups"));
     let raid7 = ["risk", "--level", "raid7", "--members", "8", "--drive", "st18000nm000j"];
     assert!(error(&raid7).contains("no level is called `raid7`"));
+    let raid10 = ["risk", "--level", "raid10", "--members", "5", "--drive", "st18000nm000j"];
+    assert!(
+        error(&raid10).contains("--level raid10: ") && error(&raid10).contains("multiple of 2")
+    );
+}
+
+/// Groups that are asked for are said; and md's limit is none of ZFS.
+#[test]
+fn groups_are_said_and_zfs_resilvers() {
+    let raidz = ["risk", "--level", "raidz3", "--members", "16", "--groups", "2"];
+    let raidz = [&raidz[..], &["--drive", "980-pro-1tb"]].concat();
+    let text = stdout(scratch().path(), &raidz);
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.starts_with("raidz3 in 2 groups on 16 × "), "{text}");
+    assert!(plain.contains("ZFS's resilver") && !plain.contains("speed_limit_max"), "{text}");
 }
