@@ -15,6 +15,7 @@ use lab::{Error, Result};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
+use store::expression::Objective;
 use store::known::KnownDrive;
 use tune::drives::{Asked as AskedDrives, held};
 use tune::files::of_files;
@@ -24,6 +25,10 @@ use verdict::Wishes;
 
 /// Which layout to build of these drives for this work, or which of an experiment's to choose.
 pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
+    // It becomes a line of an experiment that nobody has seen, and would be blamed there.
+    if let Some(objective) = &flags.objective {
+        Objective::parse(objective).map_err(|error| error.context("--objective"))?;
+    }
     let mut asked = match &flags.file {
         Some(file) => Asked::Experiment(Box::new(posed(file, flags)?)),
         None => of_drives(flags)?,

@@ -169,7 +169,7 @@ fn a_drive_or_host_that_is_not_there() {
 fn values_of_the_wrong_kind_or_far_out_of_range() {
     says(&GOOD.replace("= 64", "= true"), &["mine.toml:4", "volume.interleave", "true", "a size"]);
     says(&GOOD.replace("= 64", "= -64"), &["volume.interleave", "-64"]);
-    says(&GOOD.replace("= 64", "= 1.5"), &["volume.interleave", "a number with a decimal point"]);
+    says(&GOOD.replace("= 64", "= 1.5"), &["volume.interleave", "`1.5`"]);
     says(&GOOD.replace("= 64", "= 99999999999999999999"), &["volume.interleave"]);
     says(&GOOD.replace("count = 10", "count = 0"), &["workload.read.count", "`0`", "from 1"]);
     says(&GOOD.replace("\"read\"", "\"raed\""), &["workload.read.op", "did you mean `read`?"]);

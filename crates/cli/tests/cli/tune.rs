@@ -270,6 +270,16 @@ fn commits_can_be_limited_and_minimised() {
     assert!(plain.contains("postgres, `min commit_p99`, ") && plain.contains(" load "), "{text}");
 }
 
+/// "workload vm:3" was blamed, a text that nobody has written.
+#[test]
+fn a_wrong_objective_is_the_option_s_fault() {
+    let asked = ["tune", "--drives", "4x wd740gd", "--workload", "vm", "--objective", "fast"];
+    let output = ileave(scratch().path(), &asked);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("error: --objective: `fast` needs a direction"), "{said}");
+}
+
 /// What a system prints is taken: the most numerous kind of the catalogue, and what matched is said.
 #[test]
 fn drives_come_from_an_inventory() {

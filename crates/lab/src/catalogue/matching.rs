@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(found.why_none(), "reports 16 TB, and st18000nm000j of the catalogue has 18 TB");
     }
 
-    /// A SAS disk was the first that might stand for flash behind PCIe.
+    /// A SAS disk was the first that might stand for flash.
     #[test]
     fn what_may_stand_for_flash_is_flash() {
         let found = matching("Samsung SSD 9100 PRO 1TB", Some(1_000_204_886_016), Some(true));

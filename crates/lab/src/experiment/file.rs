@@ -392,7 +392,7 @@ fn written(value: &DeValue<'_>) -> Written {
         DeValue::Boolean(on) => Written::Switch(*on),
         DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
             .map_or(Written::Other("a number out of range"), Written::Integer),
-        DeValue::Float(_) => Written::Other("a number with a decimal point"),
+        DeValue::Float(number) => Written::Decimal(number.as_str().to_string()),
         DeValue::Datetime(_) => Written::Other("a date"),
         DeValue::Array(_) => Written::Other("a list"),
         DeValue::Table(_) => Written::Other("a table"),

@@ -276,7 +276,7 @@ fn ranged<E>(
     let number = match written {
         Written::Integer(number) => u64::try_from(*number).ok(),
         Written::Text(text) | Written::Bare(text) => text.parse().ok().or_else(|| parse(text).ok()),
-        Written::Switch(_) | Written::Other(_) => None,
+        Written::Switch(_) | Written::Decimal(_) | Written::Other(_) => None,
     };
     number.filter(|number| (low..=high).contains(number)).map(Value::Count)
 }

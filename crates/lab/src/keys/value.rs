@@ -46,6 +46,8 @@ pub enum Written {
     Text(String),
     /// Something on the command line, which has no quotes.
     Bare(String),
+    /// A number with a point in a file, as it is written there.
+    Decimal(String),
     /// Anything else that TOML knows, by its name.
     Other(&'static str),
 }
@@ -68,7 +70,7 @@ impl fmt::Display for Written {
             Written::Integer(number) => number.fmt(f),
             Written::Switch(on) => on.fmt(f),
             Written::Text(text) => write!(f, "\"{text}\""),
-            Written::Bare(text) => f.write_str(text),
+            Written::Bare(text) | Written::Decimal(text) => f.write_str(text),
             Written::Other(what) => f.write_str(what),
         }
     }
