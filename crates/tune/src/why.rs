@@ -140,7 +140,10 @@ fn of_depths(experiment: &Experiment) -> Vec<Change> {
             let kind = value("kind").map(|kind| kind.to_string());
             let of_requests =
                 kind.is_some_and(|kind| ["sequential", "random"].contains(&kind.as_str()));
-            of_requests && value("flush_every").is_none() && !is_buffered
+            // What comes by the clock has as many in flight as come.
+            let is_open =
+                value("arrivals").is_some_and(|arrivals| arrivals.to_string() != "closed");
+            of_requests && value("flush_every").is_none() && !is_buffered && !is_open
         });
         let keys: Vec<(String, String)> =
             deep.map(|name| (format!("workload.{name}.depth"), depth.to_string())).collect();

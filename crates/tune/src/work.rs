@@ -390,15 +390,17 @@ impl Work {
         Ok(())
     }
 
-    /// What its knobs stand at; nothing where it has no such knob: what goes through the page cache has no depth of its
-    /// own, and requests of several sizes have no one block.
+    /// What its knobs stand at; nothing where it has no such knob: what goes through the page cache or comes by the clock has no
+    /// depth of its own, and requests of several sizes have no one block.
     pub fn knobs(&self) -> Knobs {
         let Some(work) = &self.clone().turned().cloned() else { return Knobs::default() };
         let number = |key: &str| work.get(key)?.as_integer().map(i64::cast_unsigned);
         let is_direct = work.get("direct").and_then(toml::Value::as_bool) != Some(false);
+        let arrivals = work.get("arrivals").and_then(toml::Value::as_str);
+        let is_open = arrivals.is_some_and(|arrivals| arrivals != "closed");
         let bytes = block_bytes(work).filter(|_| !work.contains_key("sizes"));
         Knobs {
-            depth: is_direct.then(|| number("depth").unwrap_or(1)),
+            depth: (is_direct && !is_open).then(|| number("depth").unwrap_or(1)),
             block_kib: bytes.map(|bytes| bytes.div_ceil(1024)),
             reads_percent: number("reads_percent"),
         }

@@ -50,15 +50,7 @@ impl Sheet {
         let source = Source { label, text };
         let parsed = source.parse()?;
         let whole = Table::whole(source, &parsed);
-        whole.allow(&[
-            "name",
-            "also",
-            "note",
-            "doubt_of_writes",
-            "class",
-            "sources",
-            "figures",
-        ])?;
+        whole.allow(&["name", "also", "note", "doubt_of_writes", "class", "sources", "figures"])?;
         let (class, known) = match whole.find("class") {
             None => classes[0],
             Some(class) => class.one_of(classes.iter().map(|&class| (class.0, class)))?,

@@ -34,7 +34,7 @@ fn ours(lines: &[&str]) -> BTreeMap<String, [Option<f64>; 2]> {
         keys += &given("drive.write_cache", write_cache);
         keys += &given("flush_every", flush_every);
         if !chunk.is_empty() {
-            write!(keys, "volume.interleave = '{chunk}KiB'\n").expect("a string grows");
+            writeln!(keys, "volume.interleave = '{chunk}KiB'").expect("a string grows");
         }
         write!(
             text,

@@ -68,6 +68,21 @@ fn shares_of_the_best_are_compared_with_each_other() {
     assert!(reasons.iter().any(|reason| is_apart(&reason)), "{reasons:?}");
 }
 
+/// Requests that come by the clock have no depth to vary, and are judged by how long they take.
+#[test]
+fn work_that_comes_by_the_clock_has_an_answer() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/open.toml");
+    let drives = Drives::new(4, catalogue::drive("980-pro-1tb").unwrap()).unwrap();
+    let work = Work::find(file, &drives).unwrap();
+    let levels = ["md-raid10", "md-raid5"].map(|name| name.parse().unwrap()).to_vec();
+    let question = Question { levels, ..Question::new(drives, work) };
+    let found = tune(&question, &Sim, None, &mut |_| ()).unwrap().json();
+    assert_eq!(found["best"]["volume.level"], "md-raid10");
+    assert_eq!(found["front"][0]["unit"], "ms");
+    let text = found.to_string();
+    assert!(!text.contains("in flight: "), "{text}");
+}
+
 /// What is estimated of the drives, and the load, is varied one at a time, and it is said whether the choice turns.
 #[test]
 fn what_is_assumed_is_varied() {
