@@ -265,10 +265,7 @@ impl Verdict {
             factors: layouts.factors.clone(),
         };
         let may = verdict.rank(manifest, &layouts, &scores, wishes)?;
-        let holds_nowhere = aim.is_capacity() && verdict.ranked.iter().all(|of| of.value == 0.0);
-        if holds_nowhere {
-            verdict.ranked.clear();
-        }
+        let holds_nowhere = aim.is_capacity() && verdict.has_no_rate();
         verdict.situations = situations::situations(&layouts, aim, &may, |of| noise(of, None));
         verdict.price_safety();
         if aims.len() > 1 {
@@ -281,10 +278,7 @@ impl Verdict {
         if !verdict.ranked.is_empty() || !verdict.situations.is_empty() {
             verdict.points.extend(fill::told(manifest));
         }
-        verdict.points.extend(guessed::told(manifest, records));
-        verdict.points.extend(guessed::disputed(manifest));
-        verdict.points.extend(promised::told(manifest, records));
-        verdict.points.extend(promised::mixed(manifest, records));
+        verdict.points.extend(points_of_drives(manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);
         let doubts = manifest.doubts.iter().cloned();
@@ -300,6 +294,16 @@ impl Verdict {
             verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &best.at);
         }
         Ok(verdict)
+    }
+
+    /// Whether the highest rate is 0 on every layout: then none is ranked.
+    fn has_no_rate(&mut self) -> bool {
+        let is_none =
+            !self.ranked.is_empty() && self.ranked.iter().all(|ranked| ranked.value == 0.0);
+        if is_none {
+            self.ranked.clear();
+        }
+        is_none
     }
 
     /// How the trials went, where that bears on the answer.
@@ -441,6 +445,15 @@ impl Verdict {
         let kept = pareto::front(&values, &better);
         kept.into_iter().map(|index| rows[index].clone()).collect()
     }
+}
+
+/// What doubts the figures of the drives.
+fn points_of_drives(manifest: &Manifest, records: &[Record]) -> Vec<Point> {
+    let mut points: Vec<Point> = guessed::told(manifest, records).collect();
+    points.extend(guessed::disputed(manifest));
+    points.extend(promised::told(manifest, records));
+    points.extend(promised::mixed(manifest, records));
+    points
 }
 
 /// The layouts, the best first, each held against the best.

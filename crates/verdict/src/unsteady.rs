@@ -218,6 +218,22 @@ mod tests {
         assert!(next.text.contains("last md-mirror, at 0"), "{}", next.text);
     }
 
+    /// A limit below what one request takes holds at no rate: that is no tie.
+    #[test]
+    fn a_limit_that_holds_nowhere_is_no_answer() {
+        let text = "[volume]\ndrives = '4xwd740gd'\nlevel = ['md-stripe', 'md-raid10']\n[workload.w]\nkind = 'random'\n\
+                    arrivals = 'poisson'\ncapacity = 'p99 <= 10us'\n";
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let verdict = Verdict::new(&ran.manifest, &ran.records(), &Wishes::default()).unwrap();
+        assert!(
+            verdict.answer.starts_with("No answer: the limit on the latency holds"),
+            "{}",
+            verdict.answer
+        );
+        assert!(verdict.ranked.is_empty());
+    }
+
     /// A group may be called as one of its streams, as those of fio's jobs are: it is judged by its total.
     #[test]
     fn a_group_with_a_streams_name_is_judged_by_its_total() {

@@ -18,6 +18,7 @@
 
 mod bio;
 mod cache;
+mod carries;
 mod costs;
 mod delayed;
 mod intents;
@@ -33,8 +34,8 @@ mod thread;
 use super::bitmap::BitmapSpec;
 use super::callers::Callers;
 use super::in_use::Marks;
-use super::queue::{Memory, PAGE_SECTORS, Plug, QueueSpec};
-use super::requests::{Carry, Requests};
+use super::queue::{PAGE_SECTORS, Plug, QueueSpec};
+use super::requests::Requests;
 use super::writer::Writer;
 use crate::by_number::ByNumber;
 use crate::outbox::earlier;
@@ -42,6 +43,7 @@ use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos
 use bio::Bio;
 use block::{Health, Layout, Place, Request};
 use cache::Cache;
+use carries::Carries;
 pub use costs::RowCosts;
 use delayed::Delayed;
 use intents::Intents;
@@ -242,50 +244,6 @@ impl RowStep {
     fn without_first(self, rows: u32) -> Option<Self> {
         let sector = self.sector + u64::from(rows * PAGE_SECTORS);
         (rows < self.rows).then_some(RowStep { sector, rows: self.rows - rows, ..self })
-    }
-}
-
-/// What a bio to a member is for.
-#[derive(Clone, Copy, Debug)]
-enum Carries {
-    /// A step of a row or of several.
-    Row(RowStep),
-    /// A read past the cache, or a flush: whose, and which part.
-    Direct(usize, Request),
-    /// A page of the bitmap, or the flush before it.
-    Bitmap,
-    /// A superblock, or the flush before it.
-    Mark,
-}
-
-impl Carries {
-    /// The rows that it is a step of.
-    fn rows(&self) -> u32 {
-        match self {
-            Carries::Row(step) => step.rows,
-            Carries::Direct(..) | Carries::Bitmap | Carries::Mark => 0,
-        }
-    }
-
-    /// The write of a row that it is a part of.
-    fn write(&self) -> Option<usize> {
-        match self {
-            Carries::Row(step) => step.write,
-            Carries::Direct(..) | Carries::Bitmap | Carries::Mark => None,
-        }
-    }
-}
-
-impl Carry for Carries {
-    fn memory(&self) -> Memory {
-        match self {
-            Carries::Row(_) => Memory::Pages,
-            Carries::Direct(..) | Carries::Bitmap | Carries::Mark => Memory::Whole,
-        }
-    }
-
-    fn is_alone(&self) -> bool {
-        matches!(self, Carries::Row(RowStep { is_alone: true, .. }))
     }
 }
 

@@ -178,7 +178,10 @@ impl Aim {
             words: "every workload".into(),
             unit: SHARE_OF_BEST.into(),
             better: Better::Higher,
-            samples: judged.iter().map(|&place| layouts.sample(place)).collect(),
+            samples: judged
+                .iter()
+                .map(|&place| layouts.quantities[place].sample().to_string())
+                .collect(),
             parts,
         }
     }
@@ -216,7 +219,7 @@ impl Aim {
             samples: names
                 .iter()
                 .flat_map(|name| layouts.find(name))
-                .map(|place| layouts.sample(place))
+                .map(|place| layouts.quantities[place].sample().to_string())
                 .collect(),
             parts,
         }

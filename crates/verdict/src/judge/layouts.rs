@@ -383,11 +383,6 @@ impl Layouts {
         format!("{meant}there are {main}, and, alone or after a workload{example}, {samples}")
     }
 
-    /// The name of the sample of a quantity.
-    pub fn sample(&self, place: usize) -> String {
-        self.quantities[place].sample().into()
-    }
-
     /// The main quantity of each workload, by its short name.
     pub fn main(&self) -> impl Iterator<Item = (&str, usize)> {
         (0..).zip(&self.quantities).filter_map(|(index, q)| Some((q.short.as_deref()?, index)))

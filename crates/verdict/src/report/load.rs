@@ -26,7 +26,7 @@ pub(super) fn curves(cells: &[CellSummary<'_>]) -> String {
 /// The cells that have a curve, each with its label: that of the repeat with the median rate, which the cell is said to have.
 pub(super) fn drawn<'a>(cells: &[CellSummary<'a>]) -> Vec<(String, &'a [LoadPoint])> {
     let curve = |cell: &CellSummary<'a>| {
-        let mut by_rate: Vec<&Record> = cell.records.iter().copied().collect();
+        let mut by_rate: Vec<&Record> = cell.records.clone();
         by_rate.sort_by(|a, b| {
             let rate = |record: &Record| record.sample("capacity_per_s").unwrap_or(0.0);
             rate(a).total_cmp(&rate(b)).then(a.repeat.cmp(&b.repeat))
