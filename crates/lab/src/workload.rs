@@ -48,7 +48,7 @@ pub(crate) use live_stage::from_memory_percent;
 pub use live_stage::{Ground, LiveLap, LiveStage, Moved};
 pub use open::Capacity;
 pub use requests::{Budget, Op, RequestKeys, Requests, Sizes};
-pub use stage::{Cuts, Program, Stage, Toll};
+pub use stage::{Cuts, Made, Program, Stage, Toll};
 pub use trace::{KnownTraces as Traces, Replay, Replayed, TracePart};
 pub use trees::Trees;
 

@@ -305,7 +305,7 @@ fn load(loads: &[&Doubt]) -> Option<String> {
         if depth.round() > holds_at {
             format!("about {depth:.0}")
         } else {
-            format!("just above {holds_at:.0}")
+            format!("{holds_at:.0}")
         }
     };
     let mut turned_from = None;
@@ -320,17 +320,11 @@ fn load(loads: &[&Doubt]) -> Option<String> {
             continue;
         }
         said.push(take(match turned_from.take() {
-            Some(start) => format!("from {start} to {depth:.0}"),
+            Some(start) => format!("above {start} and below {depth:.0}"),
             None => format!("below about {depth:.0}"),
         }));
     }
-    said.extend(turned_from.map(|start| {
-        take(if start.starts_with("about") {
-            format!("above {start}")
-        } else {
-            format!("from {start} on")
-        })
-    }));
+    said.extend(turned_from.map(|start| take(format!("above {start}"))));
     said.truncate(NAMED);
     Some(match said.as_slice() {
         [] => {
@@ -445,7 +439,10 @@ mod tests {
         // It turns only in between: 16 to 64 as above, and back from 64 to 256 half of the way.
         let between =
             super::lines(&[doubt("in flight", 64.0, 0.5), doubt("in flight", 256.0, 2.0)]);
-        assert_eq!(between[0].1, "from about 21 to 128 in flight, take B (the answer is for 16)");
+        assert_eq!(
+            between[0].1,
+            "above about 21 and below 128 in flight, take B (the answer is for 16)"
+        );
         assert!(super::lines(&[]).is_empty());
     }
 

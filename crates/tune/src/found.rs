@@ -249,7 +249,7 @@ impl Found<'_> {
         let share = inner / drive.limits().ok()?.media_bytes_per_s;
         (share < 0.9).then(|| {
             format!(
-                "this is the rate of the outer tracks, where the volume begins; at its end disks move {:.0} % as much a revolution",
+                "this is the rate of the outer tracks, where the volume begins; at its end disks transfer {:.0} % of that",
                 100.0 * share
             )
         })

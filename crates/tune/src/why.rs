@@ -256,8 +256,7 @@ pub(crate) fn sentence(
     verdict: &Verdict,
 ) -> String {
     let (better, unit) = (verdict.better, verdict.unit.as_str());
-    let error = verdict.noise.model_error.ln_1p();
-    let even = if error.is_finite() { error.max(EVEN) } else { EVEN };
+    let even = verdict.noise.model_error.ln_1p().max(EVEN);
     let ahead = better.ahead(ours, theirs);
     let values = format!("{} against {} {unit}", figure(ours), figure(theirs));
     if ahead.abs() <= even {

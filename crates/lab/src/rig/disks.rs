@@ -325,16 +325,19 @@ fn samples(trial: &Trial) -> Vec<&'static str> {
     samples
 }
 
-/// Requests that come by the clock and are in flight at a time. What comes beyond that waits in the program, and its time counts from
-/// when it came: where more come than are done, each would take memory until there is none.
+/// Requests that come by the clock and are in flight at a time, and their bytes. What comes beyond that waits in the program, and its
+/// time counts from when it came: where more come than are done, each would take memory until there is none.
 const OPEN_MAX: u64 = 4096;
+const OPEN_BYTES_MAX: u64 = 128 << 20;
 
 /// Requests of `trial` that are in flight at a time.
 fn in_flight_max(trial: &Trial) -> u64 {
     let of_job = |work: &Requests| if work.is_open() { 0 } else { work.depth() + 1 };
     let jobs = trial.requests().map(|work| work.keys.jobs.saturating_mul(of_job(work)));
-    let is_open = trial.requests().any(Requests::is_open);
-    jobs.fold(if is_open { OPEN_MAX } else { 0 }, u64::saturating_add)
+    let open = trial.requests().filter(|work| work.is_open());
+    let largest = open.map(|work| work.largest_sectors() * block::SECTOR_BYTES).max();
+    let open = largest.map_or(0, |bytes| (OPEN_BYTES_MAX / bytes.max(1)).clamp(1, OPEN_MAX));
+    jobs.fold(open, u64::saturating_add)
 }
 
 /// The kernel's rings over `files` of so many `members`, with room for all that `trial` has in flight; programs that read

@@ -100,14 +100,28 @@ pub(super) fn enough(trial: &Trial, batches: &Batches) -> bool {
         let counted = stream.batches.closed()[said.warm_up..].iter();
         let counted: u64 = counted.map(|batch| batch.requests).sum();
         let widest = if stream.is_paced { WIDER * trial.precision } else { trial.precision };
-        Some(said.settled && counted >= STREAM_MIN && said.half_width <= widest)
+        // Where a closed loop misses its rate, times stand still at the number in flight over a rate that need not.
+        let is_limited = stream.is_paced && !stream.is_open;
+        let rate = is_limited.then(|| bytes(stream).judge(&STARTS, 1.0));
+        let has_rate = rate.is_none_or(|said| {
+            said.is_some_and(|said| said.settled && said.half_width <= trial.precision)
+        });
+        Some(has_rate && said.settled && counted >= STREAM_MIN && said.half_width <= widest)
     };
     all >= REQUESTS_MIN && streams.iter().all(|stream| is_enough(stream).unwrap_or(false))
 }
 
 /// What has to settle: how many requests of a stream are under way, or the rate of a closed loop.
 fn series(stream: &Stream<'_>) -> Series {
-    let value = |batch: &Batch| if stream.is_paced { batch.latency_ns } else { batch.bytes };
+    if stream.is_paced { of_batches(stream, |batch| batch.latency_ns) } else { bytes(stream) }
+}
+
+/// What a stream moves.
+fn bytes(stream: &Stream<'_>) -> Series {
+    of_batches(stream, |batch| batch.bytes)
+}
+
+fn of_batches(stream: &Stream<'_>, value: impl Fn(&Batch) -> u64) -> Series {
     let closed = stream.batches.closed();
     Series {
         batch_ns: stream.batches.width_ns(),

@@ -115,9 +115,20 @@ pub struct Stage<'a> {
     pub host: &'a HostFiles,
     /// All that is random follows from it.
     pub seed: u64,
-    /// What making a file system took before the work that is asked about, in s: on large disks minutes, as inode tables are
+    /// What making a file system took before the work that is asked about: on large disks minutes, as inode tables are
     /// written at once, and no part of the work.
-    pub made_s: f64,
+    pub made: Made,
+}
+
+/// What making a file system took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Made {
+    /// How long.
+    pub elapsed_s: f64,
+    /// How long the processor worked on it.
+    pub work_ns: u64,
+    /// What it moved to and from the drives.
+    pub moved_sectors: u64,
 }
 
 impl Stage<'_> {

@@ -2,15 +2,16 @@
 
 #[cfg(unix)]
 use super::live_stage::{LiveLap, LiveStage};
-use super::stage::{Program, Stage, Toll};
+use super::stage::{Made, Program, Stage, Toll};
 use super::trees::TreeKeys;
 use super::{Build, Kind};
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, SIZE_OR_ZERO, Takes, Value, keys, load};
-use sim::fs::Lap;
+use sim::TargetCounters;
 use sim::fs::ffs::Ffs;
 use sim::fs::ffs::mount::Mode;
 use sim::fs::program::{modelled, newfs, pipe, tree};
+use sim::fs::{Files as _, Lap};
 use std::sync::Arc;
 
 keys! {
@@ -152,7 +153,13 @@ pub(super) fn unpack(
     pipe_bytes: u64,
 ) -> Result<[Lap; 2]> {
     let ((), made) = on.only(newfs::newfs(on.session.files().clone()))?;
-    on.made_s += made.elapsed_s;
+    let kernel = on.session.files().kernel();
+    let moved = |target: &TargetCounters| target.sectors_read + target.sectors_written;
+    on.made = Made {
+        elapsed_s: on.session.files().seconds(),
+        work_ns: kernel.clock().work_ns(),
+        moved_sectors: kernel.counters().targets.iter().map(moved).sum(),
+    };
     let unpacked = extract(on, Arc::clone(tree), pipe_bytes)?;
     Ok([made, unpacked])
 }

@@ -131,7 +131,8 @@ impl Mark {
             let request = io.request(slot);
             if request.op.modifies() {
                 if self.marks.take_up() {
-                    return self.write_superblocks(now, io);
+                    self.write_superblocks(now, io);
+                    continue;
                 }
                 self.writes += 1;
             }
@@ -171,8 +172,7 @@ impl Policy for Mark {
         io: &mut Io<'_, Nanos, D>,
     ) {
         if io.request(slot).op.modifies() {
-            // What was in flight at a reset is not counted any more.
-            self.writes = self.writes.saturating_sub(1);
+            self.writes -= 1;
             self.marks.write_done(now);
         }
         spent.add(Part::MARK, *io.note(slot));
@@ -208,7 +208,6 @@ impl Policy for Mark {
 
     fn forget_waiting(&mut self) {
         self.waiting.clear();
-        self.writes = 0;
         self.marks.forget();
     }
 }

@@ -26,11 +26,12 @@ const SYSTEMS: &[(&str, &str)] = &[
     (MD_WRITES, "direct writes in order to md's RAID 5 and 6"),
     (MD_READ_AHEAD, "reads in order through the page cache of md"),
     (MD_READ_AHEAD_LARGE, "reads in order through the page cache of md, with chunks above 1 MiB"),
-    (latencies::MEANS, "mean times of requests that come by the clock, over Linux's layouts"),
+    (latencies::MEANS, "mean times of random requests that come at a rate, over Linux's layouts"),
     (
         latencies::PERCENTILES,
-        "99th percentiles of requests that come by the clock, over Linux's layouts",
+        "99th percentiles of random requests that come at a rate, over Linux's layouts",
     ),
+    (latencies::RARE, "percentiles of how long such requests take"),
     (
         MD_READ_AHEAD_SET,
         "reads in order through the page cache of md, with a read-ahead that was set",
@@ -44,22 +45,41 @@ pub(super) fn asked<'a>(
     samples: &[&str],
 ) -> Asked {
     let mut asked = Asked::default();
-    let mut levels = BTreeSet::new();
+    let mut are_like_the_cells = true;
     let settings = manifest.settings();
     for record in records {
         let stated = Stated::new(&record.at, &record.workload, &settings);
-        levels.insert(stated.value("volume.level").unwrap_or_default());
+        are_like_the_cells &= is_like_the_cells(&stated);
         asked.classes.insert(class(manifest, &record.workload, &stated));
         for path in record.at.keys().filter(|path| manifest.factors.role(path) == Role::Choice) {
             asked.factors.insert(factor(path, &stated));
         }
     }
-    let is_linux = |level: &String| ["md-", "lvm-", "dm-"].iter().any(|of| level.starts_with(of));
-    let of_requests = latencies::class(samples.iter().copied());
-    if let Some(class) = of_requests.filter(|_| levels.iter().all(is_linux)) {
+    // In a closed loop a mean is the number in flight over the rate, which rates test; percentiles they do not.
+    let class = match latencies::class(samples.iter().copied()) {
+        Some(latencies::MEANS) if !are_like_the_cells => None,
+        Some(_) if !are_like_the_cells => Some(latencies::RARE),
+        class => class,
+    };
+    if let Some(class) = class.filter(|_| !asked.is_drives_alone()) {
         asked.classes = BTreeSet::from([class.into()]);
     }
     asked
+}
+
+/// Whether it is what the cells of times are of: random direct requests that come at a rate, to Linux's layouts of which nothing failed.
+fn is_like_the_cells(stated: &Stated<'_>) -> bool {
+    let own = |key: &str| stated.own(key);
+    let level = stated.value("volume.level").unwrap_or_default();
+    let failed = stated.value("volume.failed");
+    let comes = own("arrivals").is_some_and(|arrivals| arrivals != "closed");
+    own("kind").is_some_and(|kind| kind == "random")
+        && own("direct").is_none_or(|direct| direct == "true")
+        && (comes || own("requests_per_s").is_some() || own("rate").is_some())
+        && ["md-", "lvm-", "dm-"].iter().any(|of| level.starts_with(of))
+        && failed.is_none_or(|failed| stated_failed(&failed).is_empty())
+        && stated.value("volume.rebuild").is_none()
+        && stated.value("volume.controller").is_none_or(|name| name == "none")
 }
 
 /// A factor as pairs have it: an interleave is one of a level.
@@ -183,10 +203,7 @@ impl Asked {
     /// Whether a pair is of what is asked of one kind of system: the same work, chosen by the same. Where one layout has a
     /// controller and the other has none, that is the choice.
     pub(super) fn is_answered_by(&self, pair: &Pair) -> bool {
-        let has_chunks = || self.factors.iter().any(|of| of.starts_with("volume.interleave"));
-        let factor = self.factors.contains(&pair.factor)
-            || pair.factor == CONTROLLER
-            || pair.factor == latencies::LAYOUT && has_chunks();
+        let factor = self.factors.contains(&pair.factor) || pair.factor == CONTROLLER;
         factor && self.is_of_class(pair)
     }
 

@@ -168,24 +168,32 @@ fn times_are_tested_by_times() {
     use lab::experiment::Experiment;
     use lab::rig::sim::Sim;
     use lab::{Keep, run};
-    let of = |level: &str, samples: &[&str]| {
+    let with = |level: &str, work: &str, samples: &[&str]| {
         let text = format!(
-            "[volume]\ndrives = '4xst18000nm000j'\nlevel = [{level}]\n[workload.w]\nkind = 'random'\ncount = 100\n"
+            "[volume]\ndrives = '4xst18000nm000j'\nlevel = [{level}]\n[workload.w]\nkind = 'random'\n{work}"
         );
         let experiment = Experiment::parse("some.toml", &text).unwrap();
         let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
         Evidence::of(&ran.manifest, &ran.records(), samples)
     };
+    let comes = "count = 100\narrivals = 'poisson'\nrequests_per_s = 100\n";
+    let of = |level: &str, samples: &[&str]| with(level, comes, samples);
     let linux = "'md-raid10', 'md-raid5'";
-    let times = of(linux, &["mb_per_s", "latency_p99_ms"]);
+    let times = of(linux, &["latency_mean_ms", "latency_p99_ms"]);
     let said = times.words(Some(2.0)).unwrap();
-    assert!(said.contains("99th percentiles of requests that come by the clock"), "{said}");
+    assert!(said.contains("99th percentiles of random requests that come at a rate"), "{said}");
     assert!(times.difference() < 0.25 && times.pairs.len() > 50, "{}", times.difference());
     let means = of(linux, &["read_mean_ms"]).words(Some(2.0)).unwrap();
-    assert!(means.contains("mean times of requests"), "{means}");
+    assert!(means.contains("mean times of random requests"), "{means}");
     let rates = of(linux, &["mb_per_s"]).words(Some(2.0)).unwrap();
-    assert!(!rates.contains("by the clock"), "{rates}");
+    assert!(!rates.contains("at a rate"), "{rates}");
     // No other system's times were measured.
     let others = of("'stripe', 'raid5'", &["latency_p99_ms"]).words(Some(2.0)).unwrap();
-    assert!(!others.contains("by the clock"), "{others}");
+    assert!(!others.contains("at a rate"), "{others}");
+    // Nor those of a closed loop, where percentiles are another matter and means are rates.
+    let closed = with(linux, "count = 100\ndepth = 8\n", &["latency_p99_ms"]);
+    let said = closed.words(Some(2.0)).unwrap();
+    assert!(said.starts_with("no measurement tests the model here"), "{said}");
+    let means = with(linux, "count = 100\ndepth = 8\n", &["latency_mean_ms"]);
+    assert!(!means.words(Some(2.0)).unwrap().contains("at a rate"));
 }

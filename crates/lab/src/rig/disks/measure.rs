@@ -7,8 +7,8 @@ use rustix::time::{ClockId, clock_gettime};
 use sim::workload::{Name, Next, Workload};
 use sim::{Batches, Counters, Nanos, Recorded, Recorder};
 
-/// Runs `workload` on `engine`, at most `in_flight_max` requests at a time, until it ends or the measurement is long `enough`, and its last request has come back.
-/// What it writes is noise.
+/// Runs `workload` on `engine`, at most `in_flight_max` requests at a time, until it ends or the measurement is long `enough`, and
+/// its last request has come back. What it writes is noise.
 ///
 /// # Errors
 ///

@@ -9,7 +9,7 @@ use crate::machine::file_system;
 use crate::record::{Measured, share};
 use crate::rig::admit::{admit_volume, check_buses, check_nested, check_no_log, check_not_real};
 use crate::rig::{Prepared, Rig};
-use crate::workload::{Kind, Program, Stage, Work};
+use crate::workload::{Kind, Made, Program, Stage, Work};
 use hdrhistogram::Histogram;
 use sim::Counters;
 use sim::fs::{Files as _, Session};
@@ -137,24 +137,25 @@ fn run(session: &mut Session, trial: &Trial) -> Result<Ran> {
         session: &mut *session,
         host: &trial.setup.host.files,
         seed: trial.seed,
-        made_s: 0.0,
+        made: Made::default(),
     };
     let own = program.run(&mut stage)?;
-    let made_s = stage.made_s;
+    let made = stage.made;
     let counters = session.files().kernel().counters();
     let elapsed_s = session.files().seconds();
-    let samples = in_order(kind, own, of_all(session, &counters, made_s));
+    let samples = in_order(kind, own, of_all(session, &counters, made));
     Ok(Ran { samples, counters, elapsed_s })
 }
 
-/// The samples of every program, by name; making the file system took `made_s`, which is no part of the work.
-fn of_all(session: &Session, counters: &Counters, made_s: f64) -> [(&'static str, f64); 4] {
+/// The samples of every program, by name, without what was spent on making the file system before it.
+fn of_all(session: &Session, counters: &Counters, made: Made) -> [(&'static str, f64); 4] {
     let moved: u64 = counters.targets.iter().map(|t| t.sectors_read + t.sectors_written).sum();
-    let elapsed_s = session.files().seconds();
-    let work_ns = session.files().kernel().clock().work_ns();
+    let moved = moved - made.moved_sectors;
+    let elapsed_s = session.files().seconds() - made.elapsed_s;
+    let work_ns = session.files().kernel().clock().work_ns() - made.work_ns;
     let commands = counters.targets.iter().map(|target| target.commands).collect();
     [
-        ("elapsed_s", elapsed_s - made_s),
+        ("elapsed_s", elapsed_s),
         ("mb_per_s", (moved * block::SECTOR_BYTES) as f64 / 1e6 / elapsed_s),
         ("cpu_busy", work_ns as f64 / 1e9 / elapsed_s),
         ("busiest_share", busiest_share(commands)),

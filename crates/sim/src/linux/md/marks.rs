@@ -13,7 +13,6 @@ impl<D: Device> Md<D> {
         let Some(&caller) = self.arrived.front() else { return false };
         let is_write = self.callers.request(caller).op.modifies();
         if !self.marks.are_written() && is_write && self.marks.take_up() {
-            self.callers.mark.wait(now);
             self.write_superblocks(now);
         }
         !self.marks.are_written()
@@ -36,6 +35,9 @@ impl<D: Device> Md<D> {
     fn write_superblocks(&mut self, now: Nanos) {
         let members = 0..self.layout.members() as u32;
         let up: Vec<u32> = members.filter(|&member| self.health.is_up(member)).collect();
+        if !up.is_empty() {
+            self.callers.mark.wait(now);
+        }
         self.marks.sent(up.len());
         for member in up {
             if self.members.need_flushes() {
