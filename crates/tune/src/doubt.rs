@@ -289,7 +289,7 @@ pub(crate) fn lines(doubts: &[Doubt]) -> Vec<(String, String)> {
     lines
 }
 
-/// `above about 24 in flight take …`: where the ratio passes 1 on a straight line, both axes logarithmic.
+/// `above about 24 in flight … is ahead`: where the ratio passes 1 on a straight line, both axes logarithmic.
 fn load(loads: &[&Doubt]) -> Option<String> {
     const NAMED: usize = 2;
     let first = loads.first()?;
@@ -299,7 +299,7 @@ fn load(loads: &[&Doubt]) -> Option<String> {
     let assumed = Doubt { otherwise: assumed, holds: true, ahead, ..Doubt::clone(first) };
     let mut all: Vec<&Doubt> = loads.iter().copied().chain([&assumed]).collect();
     all.sort_by(|a, b| a.otherwise.total_cmp(&b.otherwise));
-    let take = |where_to: String| format!("{where_to} in flight, take {}", first.rival);
+    let take = |where_to: String| format!("{where_to} in flight {} is ahead", first.rival);
     // A depth for which the choice holds is not one at which it turns, however near the two are there.
     let start_of = |depth: f64, holds_at: f64| {
         if depth.round() > holds_at {
@@ -340,7 +340,12 @@ fn load(loads: &[&Doubt]) -> Option<String> {
                 100.0 * error
             )
         }
-        _ => format!("{} (the answer is for {})", said.join("; "), first.assumed),
+        // Against one rival only, so that it is ahead, and not what to take.
+        _ => format!(
+            "{} (the answer is for {}; to choose for another number, ask with that)",
+            said.join("; "),
+            first.assumed
+        ),
     })
 }
 
@@ -416,7 +421,10 @@ mod tests {
         ];
         let lines = lines(&doubts);
         // From 16, where it is 1.2 times better, to 64, where it is half as good: 0.21 of the way, on logarithms.
-        assert_eq!(lines[0].1, "above about 21 in flight, take B (the answer is for 16)");
+        assert_eq!(
+            lines[0].1,
+            "above about 21 in flight B is ahead (the answer is for 16; to choose for another number, ask with that)"
+        );
         assert_eq!(
             lines[1].1,
             "changes to B with 10 seek_average_ms (assumed: 16); varied one at a time in short trials \
@@ -434,14 +442,15 @@ mod tests {
         let turned = super::lines(&[doubt("in flight", 4.0, 0.5), doubt("in flight", 64.0, 0.5)]);
         assert_eq!(
             turned[0].1,
-            "below about 12 in flight, take B; above about 21 in flight, take B (the answer is for 16)"
+            "below about 12 in flight B is ahead; above about 21 in flight B is ahead (the answer is for 16; to choose for another \
+             number, ask with that)"
         );
         // It turns only in between: 16 to 64 as above, and back from 64 to 256 half of the way.
         let between =
             super::lines(&[doubt("in flight", 64.0, 0.5), doubt("in flight", 256.0, 2.0)]);
         assert_eq!(
             between[0].1,
-            "above about 21 and below 128 in flight, take B (the answer is for 16)"
+            "above about 21 and below 128 in flight B is ahead (the answer is for 16; to choose for another number, ask with that)"
         );
         assert!(super::lines(&[]).is_empty());
     }

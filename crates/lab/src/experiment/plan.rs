@@ -283,6 +283,7 @@ impl Plan {
             member_outstanding,
             controller,
             is_on_linux: keys.is_on_linux(&members, is_sorted_for),
+            is_kept_in_use: false,
             level: keys.level,
             interleave_sectors: keys.interleave_sectors,
             failed,

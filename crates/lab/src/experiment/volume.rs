@@ -265,6 +265,9 @@ pub struct Volume {
     pub controller: Option<RaidController>,
     /// Whether Linux's queues are in front of its members.
     pub is_on_linux: bool,
+    /// Whether md never marks it as clean, as in the search for a highest rate: of a few writes a second each would wait for that, and
+    /// latency would fall with the load.
+    pub is_kept_in_use: bool,
 }
 
 /// What a volume lies on.

@@ -24,16 +24,23 @@ pub(super) struct Marks {
     clean_at: Option<Nanos>,
     /// Flushes and writes of superblocks that are not done.
     in_flight: usize,
+    /// It is never marked as clean (`safe_mode_delay` 0).
+    is_kept: bool,
 }
 
 impl Default for Marks {
     /// In use: whoever made the array has written to it.
     fn default() -> Self {
-        Marks { is_in_use: true, clean_at: None, in_flight: 0 }
+        Marks { is_in_use: true, clean_at: None, in_flight: 0, is_kept: false }
     }
 }
 
 impl Marks {
+    /// Of an array that is never marked as clean.
+    pub(super) fn kept() -> Self {
+        Marks { is_kept: true, ..Marks::default() }
+    }
+
     /// A write is done at `now`: unless more come, the array is clean at the end of the next whole delay (`mod_timer` in
     /// `md_write_end`).
     ///
@@ -41,7 +48,8 @@ impl Marks {
     /// done at 50 ms → clean at 408 ms; done at 204 ms → at 408 ms, too
     /// ```
     pub(super) fn write_done(&mut self, now: Nanos) {
-        self.clean_at = Some((now.div_ceil(DELAY_NS) + 1).saturating_mul(DELAY_NS));
+        let clean_at = (now.div_ceil(DELAY_NS) + 1).saturating_mul(DELAY_NS);
+        self.clean_at = Some(clean_at).filter(|_| !self.is_kept);
     }
 
     /// When the array may have become clean.
@@ -77,9 +85,9 @@ impl Marks {
         self.in_flight -= 1;
     }
 
-    /// A reset: nothing is waited for but what is in flight.
-    pub(super) fn forget(&mut self) {
-        *self = Marks { in_flight: self.in_flight, ..Marks::default() };
+    /// A reset: nothing is waited for but so much that is `in_flight`.
+    pub(super) fn forget(&mut self, in_flight: usize) {
+        *self = Marks { in_flight, is_kept: self.is_kept, ..Marks::default() };
     }
 }
 
@@ -108,11 +116,12 @@ pub struct Mark {
 const FLUSHED: u32 = 1 << 31;
 
 impl<D: Device> MarksInUse<D> {
-    /// All targets of `below` but these have a superblock, which is written past a volatile cache if there `is_cache`.
-    pub fn new(below: D, is_cache: bool, absent: &[u32]) -> Self {
+    /// All targets of `below` but these have a superblock, which is written past a volatile cache if there `is_cache`. One that
+    /// `is_kept` in use is never marked as clean.
+    pub fn new(below: D, is_cache: bool, absent: &[u32], is_kept: bool) -> Self {
         let all = 0..below.geometry().target_sectors.len() as u32;
         let mark = Mark {
-            marks: Marks::default(),
+            marks: if is_kept { Marks::kept() } else { Marks::default() },
             members: all.filter(|member| !absent.contains(member)).collect(),
             flushes: is_cache,
             waiting: VecDeque::new(),
@@ -208,7 +217,7 @@ impl Policy for Mark {
 
     fn forget_waiting(&mut self) {
         self.waiting.clear();
-        self.marks.forget();
+        self.marks.forget(self.marks.in_flight);
     }
 }
 
@@ -236,5 +245,10 @@ mod tests {
         assert!(!marks.is_due(true) && marks.clean_at().is_none(), "somebody writes");
         assert!(marks.is_due(false) && !marks.is_due(false));
         assert!(marks.take_up() && !marks.take_up());
+        let mut kept = Marks::kept();
+        kept.write_done(0);
+        kept.forget(0);
+        kept.write_done(0);
+        assert_eq!(kept.clean_at(), None);
     }
 }

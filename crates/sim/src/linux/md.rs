@@ -342,6 +342,13 @@ impl<D: Device> Md<D> {
         self
     }
 
+    /// The same array, never marked as clean however long nobody writes to it.
+    #[must_use]
+    pub fn kept_in_use(mut self) -> Self {
+        self.marks = Marks::kept();
+        self
+    }
+
     /// The same array with a writer that writes to other arrays, too.
     #[must_use]
     pub fn written_by(mut self, writer: &Writer) -> Self {

@@ -7,6 +7,7 @@ use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
 use sim::linux::bitmap::{BitSizes, BitmapSpec};
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::flushes::SharedFlushes;
+use sim::linux::in_use::MarksInUse;
 use sim::linux::intent::WriteIntents;
 use sim::linux::md::{Md, MdError, MdSpec, RowCosts};
 use sim::linux::queue::{QueueSpec, Scheduler};
@@ -337,6 +338,72 @@ fn mirrors_with_a_bitmap_keep_the_contract() {
                 .into()
         });
     }
+}
+
+fn marked_over(disks: Box<dyn Device>, is_cache: bool) -> Box<dyn Device> {
+    Box::new(MarksInUse::new(disks, is_cache, &[], false))
+}
+
+#[test]
+fn mirrors_that_are_marked_keep_the_contract() {
+    for (buffer, is_cache) in [(0, false), (300, true)] {
+        contract::check(&|| marked_over(disks(3, 4000, buffer), is_cache));
+        contract::check_redundant(&|| {
+            let mirror: Level = "mirror".parse().unwrap();
+            let layout = mirror.lay_out(16, &[4000; 2]).unwrap();
+            Array::new(layout, marked_over(disks(2, 4000, buffer), is_cache), Driver::default())
+                .into()
+        });
+    }
+}
+
+/// How many commands two drives had after each of three writes, and when those were done: one at once, one soon after, one a second later.
+fn after_a_pause(device: &mut dyn Device) -> ([u64; 3], [u64; 3]) {
+    let (mut commands, mut took) = ([0; 3], [0; 3]);
+    let mut events = Vec::new();
+    for (tag, at) in [(0_u64, 0), (1, 50_000_000), (2, 1_050_000_000)] {
+        let mut until = |device: &mut dyn Device, last| {
+            while let Some(next) = device.next_event().filter(|&next| next <= last) {
+                device.advance(next, &mut events);
+            }
+        };
+        until(device, at);
+        device.submit(at, tag, Request::write(64 + 8 * tag, 8));
+        until(device, at + 45_000_000);
+        let mut counters = Counters::default();
+        device.count(&mut counters);
+        commands[tag as usize] = counters.targets.iter().map(|target| target.commands).sum();
+        let done = events.iter().find_map(|event| match event {
+            Event::Done { tag: of, at, .. } if *of == tag => Some(*at),
+            _ => None,
+        });
+        took[tag as usize] = done.expect("it is done within 45 ms") - at;
+    }
+    (commands, took)
+}
+
+/// A write after a pause waits until all members say that the array is in use; to say that it was not took a write to each, too.
+#[test]
+fn a_write_after_a_pause_waits_for_the_superblocks() {
+    let mut copies = marked_over(disks(2, 4000, 0), false);
+    let (commands, took) = after_a_pause(&mut *copies);
+    assert_eq!(commands, [1, 2, 2 + 2 + 2 + 1]);
+    assert!(took[2] > took[1], "{took:?}");
+    // One that is kept in use does not.
+    let mut kept: Box<dyn Device> = Box::new(MarksInUse::new(disks(2, 4000, 0), false, &[], true));
+    assert_eq!(after_a_pause(&mut *kept).0, [1, 2, 3]);
+    // RAID 5 of three with caches: a flush and a superblock each, to say that it is clean and that it is not.
+    let parity = |is_kept: bool| {
+        let level: Level = "raid5".parse().unwrap();
+        let layout = level.lay_out(64, &[4000; 3]).unwrap();
+        let md = Md::new(layout, disks(3, 4000, 0), Driver::new(0, 256), SPEC).unwrap();
+        let mut md = if is_kept { md.kept_in_use() } else { md };
+        after_a_pause(&mut md)
+    };
+    let ([_, two, three], took) = parity(false);
+    let ([_, two_kept, three_kept], took_kept) = parity(true);
+    assert_eq!((two, three), (two_kept, three_kept + 12));
+    assert!(took[2] > took_kept[2], "{took:?} {took_kept:?}");
 }
 
 /// Two writes of a part at once wait for one write of the bitmap on each member; one that comes soon after does not.

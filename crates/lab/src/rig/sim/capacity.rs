@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::experiment::Trial;
 use crate::record::{LoadPoint, LoadState, Measured};
 use crate::workload::Work;
+use std::sync::Arc;
 
 /// The rate of a workload that says none, from which the search begins.
 const FIRST_PER_S: u64 = 1000;
@@ -108,6 +109,10 @@ fn rates(trial: &Trial) -> impl Iterator<Item = u64> {
 /// The trial with this many times as many requests, and how many those are a second.
 fn at(trial: &Trial, factor: f64) -> (Trial, f64) {
     let mut trial = trial.clone();
+    let setup = Arc::make_mut(&mut trial.setup);
+    for volume in std::iter::once(&mut setup.volume).chain(&mut setup.log) {
+        volume.is_kept_in_use = true;
+    }
     let mut all = 0.0;
     for work in std::iter::once(&mut trial.work).chain(&mut trial.beside) {
         let Work::Requests(requests) = work else { continue };

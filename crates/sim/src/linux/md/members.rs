@@ -4,7 +4,6 @@ use super::cache::Cache;
 use super::delayed::Delayed;
 use super::retries::Retries;
 use super::{Carries, Md, RowStep, Settling, Thread};
-use crate::linux::in_use::Marks;
 use crate::linux::queue::{Memory, PAGE_SECTORS, Plug, Slot};
 use crate::{Device, Event, Fault, Nanos, Spent};
 use block::{Op, Request};
@@ -232,7 +231,7 @@ impl<D: Device> Md<D> {
             intents.abort();
             self.callers.have_bitmap(now);
         }
-        self.marks = Marks::default();
+        self.marks.forget(0);
         self.callers.mark.is_over(now);
         for line in [&mut self.arrived, &mut self.released, &mut self.handle] {
             line.clear();
