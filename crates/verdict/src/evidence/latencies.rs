@@ -44,9 +44,13 @@ fn pairs(text: &str) -> Vec<Pair> {
     let cells: Vec<Vec<&str>> = known.map(|line| line.split(',').collect()).collect();
     let column = |name: &str| header.iter().position(|of| *of == name).expect("a column");
     let (load, level) = (column("load"), column("level"));
-    let factor = |first: &[&str], second: &[&str]| match first[level] == second[level] {
-        true => format!("volume.interleave of {}", second[level]),
-        false => "volume.level".into(),
+    let factor = |first: &[&str], second: &[&str]| {
+        let own = second[level];
+        if first[level] == own {
+            format!("volume.interleave of {own}")
+        } else {
+            "volume.level".into()
+        }
     };
     let mut pairs = Vec::new();
     for (class, names) in COLUMNS {
