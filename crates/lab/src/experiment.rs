@@ -46,7 +46,7 @@ pub use sections::{KindKeys, SECTIONS, SectionKeys, factors, factors_as_written,
 pub use stated::stated_drives;
 pub use store::members::{MemberSpec, parse_members, stated_members};
 pub use trial::{Cell, Setup, Trial};
-pub use volume::{Member, Scheduling, Volume, VolumeKeys};
+pub use volume::{InUse, Member, Scheduling, Volume, VolumeKeys};
 
 use crate::error::{Error, Result};
 

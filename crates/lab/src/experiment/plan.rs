@@ -8,7 +8,7 @@ use super::idle::IdleKeys;
 use super::page_cache::PageCache;
 use super::seeds::{mixed, shuffle};
 use super::trial::{Cell, Setup, Trial};
-use super::volume::{Member, Volume, VolumeKeys};
+use super::volume::{InUse, Member, Volume, VolumeKeys};
 use crate::capabilities::{Capabilities, Members};
 use crate::catalogue::{self, Drive, DriveKeys, Host, HostKeys, KnownDrive, KnownHost};
 use crate::error::{Error, Result};
@@ -283,7 +283,7 @@ impl Plan {
             member_outstanding,
             controller,
             is_on_linux: keys.is_on_linux(&members, is_sorted_for),
-            is_kept_in_use: false,
+            in_use: InUse::default(),
             level: keys.level,
             interleave_sectors: keys.interleave_sectors,
             failed,

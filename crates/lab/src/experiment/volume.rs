@@ -265,9 +265,19 @@ pub struct Volume {
     pub controller: Option<RaidController>,
     /// Whether Linux's queues are in front of its members.
     pub is_on_linux: bool,
-    /// Whether md never marks it as clean, as in the search for a highest rate: of a few writes a second each would wait for that, and
-    /// latency would fall with the load.
-    pub is_kept_in_use: bool,
+    /// How long md marks it as in use.
+    pub in_use: InUse,
+}
+
+/// How long an array is marked as in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InUse {
+    /// Until nobody has written for a while.
+    #[default]
+    UntilIdle,
+    /// For good, as in the search for a highest rate: of a few writes a second each would wait for a mark, and latency would fall with
+    /// the load.
+    Always,
 }
 
 /// What a volume lies on.

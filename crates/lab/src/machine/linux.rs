@@ -1,7 +1,7 @@
 //! What Linux puts between a volume and its members: a queue for each, and md's stripe cache.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Member, REGION_SECTORS, Scheduling, Setup, Volume};
+use crate::experiment::{InUse, Member, REGION_SECTORS, Scheduling, Setup, Volume};
 use block::bios::{Cut, Rests};
 use block::layout::Spread;
 use block::units::format_bytes;
@@ -44,7 +44,7 @@ pub(super) fn md(
         is_cut_at_chunks: is_by_dm,
     };
     let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;
-    let md = if volume.is_kept_in_use { md.kept_in_use() } else { md };
+    let md = if volume.in_use == InUse::Always { md.kept_in_use() } else { md };
     Ok(md.degraded(&volume.failed))
 }
 
@@ -63,7 +63,7 @@ pub(super) fn block_layer(
         return Ok(queues.into());
     }
     let has_cache = volume.members.iter().any(Member::has_write_cache);
-    let marked = MarksInUse::new(queues, has_cache, &volume.failed, volume.is_kept_in_use);
+    let marked = MarksInUse::new(queues, has_cache, &volume.failed, volume.in_use == InUse::Always);
     let Some(bitmap) = bitmap(volume)? else { return Ok(marked.into()) };
     let layout = volume.layout()?;
     // RAID 10 keeps its bitmap of the array, and RAID 1 of what a member holds (`resync_max_sectors`), which is the array.

@@ -5,7 +5,7 @@
 
 use super::blocks::measured_once;
 use crate::error::Result;
-use crate::experiment::Trial;
+use crate::experiment::{InUse, Trial};
 use crate::record::{LoadPoint, LoadState, Measured};
 use crate::workload::Work;
 use std::sync::Arc;
@@ -111,7 +111,7 @@ fn at(trial: &Trial, factor: f64) -> (Trial, f64) {
     let mut trial = trial.clone();
     let setup = Arc::make_mut(&mut trial.setup);
     for volume in std::iter::once(&mut setup.volume).chain(&mut setup.log) {
-        volume.is_kept_in_use = true;
+        volume.in_use = InUse::Always;
     }
     let mut all = 0.0;
     for work in std::iter::once(&mut trial.work).chain(&mut trial.beside) {
