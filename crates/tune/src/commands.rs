@@ -179,6 +179,7 @@ impl Plan<'_> {
             "md-raid6" => ("6", ""),
             "md-raid10-f2" => ("10", " --layout=f2"),
             "md-raid10-n3" => ("10", " --layout=n3"),
+            "md-raid10-f3" => ("10", " --layout=f3"),
             _ => ("10", " --layout=n2"),
         };
         let chunk = if self.level.interleaved() {
@@ -436,6 +437,7 @@ mod tests {
             ("md-raid10", 8),
             ("md-raid10-f2", 4),
             ("md-raid10-n3", 6),
+            ("md-raid10-f3", 6),
             ("md-raid5", 4),
             ("md-raid6", 8),
             ("md-raid60-2", 24),

@@ -167,14 +167,14 @@ mod tests {
             values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(levels("2x wd740gd", 1, &["ext4", "btrfs"]), "md-mirror btrfs-raid1");
-        assert_eq!(levels("8x st18000nm000j", 2, &["xfs"]), "md-raid10-n3 md-raid6");
+        assert_eq!(levels("8x st18000nm000j", 2, &["xfs"]), "md-raid10-n3 md-raid10-f3 md-raid6");
         assert_eq!(
             levels("4x 980-pro-1tb", 1, &["btrfs", "xfs"]),
             "md-raid10 md-raid10-f2 md-raid5 md-raid6 btrfs-raid1 btrfs-raid10"
         );
         assert_eq!(
             levels("8x st18000nm000j", 2, &["btrfs"]),
-            "md-raid10-n3 md-raid6 btrfs-raid1c3"
+            "md-raid10-n3 md-raid10-f3 md-raid6 btrfs-raid1c3"
         );
     }
 

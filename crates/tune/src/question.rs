@@ -41,8 +41,16 @@ pub struct Question {
 }
 
 /// The layouts of Linux's md: the levels whose writes are modelled, the plainest first.
-pub(crate) const LEVELS: [&str; 7] =
-    ["md-stripe", "md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-n3", "md-raid5", "md-raid6"];
+pub(crate) const LEVELS: [&str; 8] = [
+    "md-stripe",
+    "md-mirror",
+    "md-raid10",
+    "md-raid10-f2",
+    "md-raid10-n3",
+    "md-raid10-f3",
+    "md-raid5",
+    "md-raid6",
+];
 
 /// Members of each array where md's RAID 5 or 6 are tried side by side: fewer give up much room to parity, and more are
 /// hardly safer than one array.
@@ -252,7 +260,7 @@ impl Question {
         match level.name {
             "md-mirror" => members == 2 || self.survive > 2,
             "md-raid10" | "md-raid10-f2" | "btrfs-raid10" => members > 2 && self.survive < 2,
-            "md-raid10-n3" | "btrfs-raid1c3" => self.survive == 2,
+            "md-raid10-n3" | "md-raid10-f3" | "btrfs-raid1c3" => self.survive == 2,
             "btrfs-raid1" => self.survive < 2,
             "md-raid5" => members > 2,
             _ => true,
@@ -549,7 +557,7 @@ pub(crate) mod tests {
             question.possible().unwrap().iter().map(|level| level.name).collect()
         };
         let mut two = question("8x st18000nm000j", "backup", 2);
-        assert_eq!(names(&two), ["md-raid10-n3", "md-raid6"]);
+        assert_eq!(names(&two), ["md-raid10-n3", "md-raid10-f3", "md-raid6"]);
         two.capacity_bytes = 60_000_000_000_000;
         assert_eq!(names(&two), ["md-raid6"]);
         two.capacity_bytes = 120_000_000_000_000;
@@ -559,7 +567,14 @@ pub(crate) mod tests {
         let many = question("24x st18000nm000j", "backup", 2);
         assert_eq!(
             names(&many),
-            ["md-raid10-n3", "md-raid6", "md-raid60-2", "md-raid60-3", "md-raid60-4"]
+            [
+                "md-raid10-n3",
+                "md-raid10-f3",
+                "md-raid6",
+                "md-raid60-2",
+                "md-raid60-3",
+                "md-raid60-4"
+            ]
         );
         let of_nested = |candidate: &&Candidate| candidate.level.nested().is_some();
         // Two chunks, each with two sizes of the stripe cache.

@@ -96,7 +96,15 @@ fn strangers_are_not_answered() {
 #[test]
 fn what_is_asked_is_answered() {
     let served = Served::start(&[]);
-    for level in ["md-stripe", "md-mirror", "md-raid10", "md-raid10-n3", "md-raid5", "md-raid6"] {
+    for level in [
+        "md-stripe",
+        "md-mirror",
+        "md-raid10",
+        "md-raid10-n3",
+        "md-raid10-f3",
+        "md-raid5",
+        "md-raid6",
+    ] {
         let answer = served.post("ask", &cell("vm", level));
         assert!(answer["works"][0]["mb_per_s"].as_f64().unwrap() > 0.0, "{level}: {answer}");
         assert_eq!(answer["works"][0]["member_busy"].as_array().unwrap().len(), 8, "{level}");

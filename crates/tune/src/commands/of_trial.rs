@@ -25,8 +25,16 @@ const LIKE_MD: [(&str, &str); 13] = [
 ];
 
 /// The levels that commands are known for.
-const BUILT: [&str; 7] =
-    ["md-stripe", "md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-n3", "md-raid5", "md-raid6"];
+const BUILT: [&str; 8] = [
+    "md-stripe",
+    "md-mirror",
+    "md-raid10",
+    "md-raid10-f2",
+    "md-raid10-n3",
+    "md-raid10-f3",
+    "md-raid5",
+    "md-raid6",
+];
 
 /// What builds levels of LVM's.
 const LVM: &str = "LVM";
