@@ -3,6 +3,7 @@
 use super::{ChosenFileSystem, Command, Plan, REGION_KIB, Remembered, build, elsewhere, volumes};
 use crate::beside::Beside;
 use crate::files::FILE_SYSTEMS;
+use crate::question::LEVELS;
 use block::SECTOR_BYTES;
 use lab::experiment::{Experiment, Member, Scheduling, Trial};
 use lab::keys::Value;
@@ -22,18 +23,6 @@ const LIKE_MD: [(&str, &str); 13] = [
     ("lvm-mirror", "md-mirror"),
     ("lvm-raid5", "md-raid5"),
     ("lvm-raid10", "md-raid10"),
-];
-
-/// The levels that commands are known for.
-const BUILT: [&str; 8] = [
-    "md-stripe",
-    "md-mirror",
-    "md-raid10",
-    "md-raid10-f2",
-    "md-raid10-n3",
-    "md-raid10-f3",
-    "md-raid5",
-    "md-raid6",
 ];
 
 /// What builds levels of LVM's.
@@ -94,7 +83,7 @@ fn volume(
     let like = LIKE_MD.iter().find(|(own, _)| *own == name).map_or(name, |(_, md)| *md);
     let Ok(level) = like.parse() else { return Vec::new() };
     let is_known =
-        BUILT.contains(&like) || like.starts_with("btrfs-") || volume.level.nested().is_some();
+        LEVELS.contains(&like) || like.starts_with("btrfs-") || volume.level.nested().is_some();
     if !is_known || volume.controller.is_some() {
         return Vec::new();
     }
