@@ -128,6 +128,8 @@ mod tests {
         let spared = "a crash costs a full resync, 25 h idle";
         let rest = format!("without one {spared}; mdadm before 2025 adds one by default");
         let line = |costs_times| of(costs_times).line().1;
+        // At most a tenth of the rate is cheap, as docs/tune.md says.
+        assert!(line(Some(1.11)).starts_with("take a write-intent bitmap"), "{}", line(Some(1.11)));
         assert_eq!(line(Some(1.5)), format!("a write-intent bitmap makes it 33 % slower; {rest}"));
         assert_eq!(
             line(Some(60.0)),

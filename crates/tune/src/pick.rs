@@ -120,16 +120,18 @@ fn times_default(chunk: &str) -> f64 {
     times.max(1.0 / times)
 }
 
+/// The chance at worst that a level loses everything in five years.
+fn gone(question: &Question, level: &Level) -> Result<f64> {
+    let drive = &question.drives.drive;
+    let (risk, _) = danger::of_level(level, question.members(), question.spares, drive)?;
+    Ok(risk.gone.high)
+}
+
 /// Of the `ties`, which stand from the fastest on, the one with most room that is much safer than the fastest level, where that
 /// may lose everything; of such the safest, and of equals the fastest. None has not much less room, nor parity that a crash may
 /// leave wrong where the fastest has none. Who said that nothing need survive is not asked again.
 fn safer(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Option<usize>> {
-    let gone = |level: &Level| -> Result<f64> {
-        let drive = &question.drives.drive;
-        let (risk, _) = danger::of_level(level, question.members(), question.spares, drive)?;
-        Ok(risk.gone.high)
-    };
-    let most = gone(fastest)?;
+    let most = gone(question, fastest)?;
     if most < GONE_MIN || question.survive == 0 {
         return Ok(None);
     }
@@ -141,7 +143,7 @@ fn safer(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Option<
     };
     let mut best: Option<(usize, &Level, f64)> = None;
     for (place, level) in ties.iter().enumerate().filter(|(_, level)| may_be(level)) {
-        let chance = gone(level)?;
+        let chance = gone(question, level)?;
         let room = |level: &Level| question.usable_bytes(level);
         let is_better = best.is_none_or(|(_, other, of_other)| {
             room(level).cmp(&room(other)).then(of_other.total_cmp(&chance)).is_gt()
@@ -160,14 +162,9 @@ fn roomier(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Optio
     if question.writes() {
         return Ok(None);
     }
-    let gone = |level: &Level| -> Result<f64> {
-        let drive = &question.drives.drive;
-        let (risk, _) = danger::of_level(level, question.members(), question.spares, drive)?;
-        Ok(risk.gone.high)
-    };
     let survived = |level: &Level| level.losses_survived(question.members());
     let room = |level: &Level| question.usable_bytes(level);
-    let most = gone(fastest)?.max(GONE_MIN / SAFER_BY);
+    let most = gone(question, fastest)?.max(GONE_MIN / SAFER_BY);
     let mut best: Option<(usize, &Level)> = None;
     for (place, level) in ties.iter().enumerate() {
         let is_larger = room(level) as f64 >= room(fastest) as f64 * ROOM_TIMES;
@@ -175,7 +172,7 @@ fn roomier(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Optio
         if is_larger
             && is_better
             && survived(level) >= survived(fastest)
-            && gone(level)? < most * SAFER_BY
+            && gone(question, level)? < most * SAFER_BY
         {
             best = Some((place, level));
         }

@@ -190,3 +190,19 @@ fn a_group_commit_needs_requests_by_the_clock_and_flushes() {
         None
     );
 }
+
+/// mkfs writes all inode tables at once, which on large disks takes minutes, and is no part of unpacking.
+#[test]
+fn making_the_file_system_is_no_part_of_the_work() {
+    let text = "[volume]\ndrives = '2xst18000nm000j'\nlevel = 'md-mirror'\n[fs]\nkind = 'ext4'\n\
+                [workload.w]\nkind = 'untar'\nfiles = 50\ndirectories = 5\nsize = '1MiB'\n";
+    let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
+    let measured = rig::run(&Sim, &plan.trials[0]).unwrap();
+    let value = |name: &str| measured.value(name).unwrap();
+    let parts = ["tar_s", "umount_after_tar_s", "rm_s", "umount_after_rm_s"];
+    let work_s: f64 = parts.into_iter().map(value).sum();
+    assert!(value("newfs_s") > 10.0 * work_s, "{} {work_s}", value("newfs_s"));
+    assert!((value("elapsed_s") / work_s - 1.0).abs() < 0.01, "{} {work_s}", value("elapsed_s"));
+    // Nor are its bytes: they would be as many as the media move.
+    assert!(value("mb_per_s") * work_s < 100.0, "{}", value("mb_per_s"));
+}
