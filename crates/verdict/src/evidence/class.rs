@@ -31,7 +31,7 @@ const SYSTEMS: &[(&str, &str)] = &[
         latencies::PERCENTILES,
         "99th percentiles of random requests that come at a rate, over Linux's layouts",
     ),
-    (latencies::RARE, "percentiles of how long such requests take"),
+    (latencies::RARE, "how long such requests take"),
     (
         MD_READ_AHEAD_SET,
         "reads in order through the page cache of md, with a read-ahead that was set",
@@ -57,6 +57,8 @@ pub(super) fn asked<'a>(
     }
     // In a closed loop a mean is the number in flight over the rate, which rates test; percentiles they do not.
     let class = match latencies::class(samples.iter().copied()) {
+        // The cells are of drives, whose times say nothing of a cloud's.
+        Some(_) if manifest.are_remote() => Some(latencies::RARE),
         Some(latencies::MEANS) if !are_like_the_cells => None,
         Some(_) if !are_like_the_cells => Some(latencies::RARE),
         class => class,

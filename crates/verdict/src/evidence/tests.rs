@@ -190,6 +190,14 @@ fn times_are_tested_by_times() {
     // No other system's times were measured.
     let others = of("'stripe', 'raid5'", &["latency_p99_ms"]).words(Some(2.0)).unwrap();
     assert!(!others.contains("at a rate"), "{others}");
+    // Nor any cloud's.
+    let text = "[volume]\ndrives = '4xebs-gp3'\nlevel = ['md-raid10', 'md-raid5']\n[workload.w]\nkind = 'random'\ncount = 100\n\
+                arrivals = 'poisson'\nrequests_per_s = 100\n";
+    let ran = run(&Experiment::parse("some.toml", text).unwrap(), &Sim, Keep::Nowhere, &mut |_| ());
+    let ran = ran.unwrap();
+    let cloud = Evidence::of(&ran.manifest, &ran.records(), &["latency_p99_ms"]);
+    let said = cloud.words(Some(2.0)).unwrap();
+    assert_eq!(said, "no measurement tests the model here (how long such requests take)");
     // Nor those of a closed loop, where percentiles are another matter and means are rates.
     let closed = with(linux, "count = 100\ndepth = 8\n", &["latency_p99_ms"]);
     let said = closed.words(Some(2.0)).unwrap();
