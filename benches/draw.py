@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cells drawn at random, to hold the model to the kernel where nobody has looked.
 
-Usage: benches/draw.py [--open] SEED CELLS >draw.toml
+Usage: benches/draw.py [--open | --streams] SEED CELLS >draw.toml
        ileave run draw.toml --out model; ileave run draw.toml --on kernel --guest-memory 8GiB --out kernel
        benches/draw.py --compare draw.toml model kernel
        benches/draw.py --latencies draw.toml model kernel
@@ -12,7 +12,8 @@ the cells that differ by more than 5 %. Cells of a few hundred requests can diff
 before you look for a reason.
 
 With --open the requests come by the clock, and three cells each are the same load on the same drives in other layouts.
---latencies compares how long requests take, and which of two layouts of a load answers sooner.
+With --streams a cell is a database: pages, beside them a log whose every write is flushed, and at times checkpoints.
+--latencies compares how long requests take, stream by stream, and which of two layouts of a load answers sooner.
 """
 
 import json
@@ -110,17 +111,64 @@ def load(dice):
     return [keys + [f'volume.level = "{level}"'] + chunk(level, kib) for level, kib in layouts]
 
 
-def draw(seed, cells, loads=False):
+def streams(dice):
+    """Three cells of one database on three layouts of the same drives: of each its streams, by their names."""
+    drive = dice.choice(DISKS + FLASH)
+    members = dice.randint(3, 8)
+    fitting = [level for level, (least, most) in LEVELS.items() if least <= members <= most]
+    layouts = [(dice.choice(fitting), dice.choice([16, 64, 128, 256, 512, 1024])) for _ in range(3)]
+    per_member = 100 if drive in DISKS else 20_000
+    block, reads_percent = dice.choice([4, 8, 16]), dice.choice([90, 70, 50])
+    pages = ['kind = "random"', f'block = "{block}KiB"', f"reads_percent = {reads_percent}"]
+    share = dice.choice([0.1, 0.2, 0.4])
+    is_closed = dice.random() < 0.4
+    if is_closed:
+        depth = dice.choice([4, 16, 32])
+        pages += [f"depth = {depth}", f"programs = {depth}"]
+    else:
+        pages += ['arrivals = "poisson"', f"requests_per_s = {int(share * members * per_member)}"]
+    wal = ['kind = "sequential"', 'op = "write"', "flush_every = 1", 'offset = "2GiB"', 'span = "512MiB"']
+    wal += [dice.choice(['block = "4KiB"', 'block = "8KiB"', 'sizes = "8KiB/6:16KiB/3:64KiB/1"'])]
+    if not is_closed and dice.random() < 0.7:
+        wal += ['arrivals = "poisson"', f"requests_per_s = {10 if drive in DISKS else 200}", "group_commit = true"]
+    of_all = {"pages": pages, "wal": wal}
+    if not is_closed and dice.random() < 0.5:
+        burst = 32 if drive in DISKS else 256
+        of_all["checkpoint"] = ['kind = "random"', 'op = "write"', f'block = "{block}KiB"', 'arrivals = "fixed"']
+        of_all["checkpoint"] += [f"burst = {burst}", f"requests_per_s = {burst if drive in DISKS else 4 * burst}"]
+    runtime = "120s" if drive in DISKS else "4s"
+    volume = [f'runtime = "{runtime}"', f'volume.drives = "{members}x{drive}"']
+    if drive in DISKS:
+        volume.append(f'drive.write_cache = {dice.choice(["true", "false", "false"])}')
+    for level, kib in layouts:
+        own = [f'volume.level = "{level}"']
+        own += [] if level in WITHOUT_CHUNK else [f'volume.interleave = "{kib}KiB"']
+        yield {name: keys + volume + own for name, keys in of_all.items()}
+
+
+def draw(seed, cells, kind=None):
     dice = random.Random(seed)
     print('name = "draw"\nvolume = { drives = "4xmd-hdd", level = "md-raid5" }')
-    for number in range(cells // 3 if loads else cells):
-        for letter, keys in zip("abc", load(dice)) if loads else [("", cell(dice))]:
-            print(f"workload.w{number:03}{letter} = {{ {', '.join(keys)} }}")
+    for number in range(cells // 3 if kind else cells):
+        drawn = {"open": load, "streams": streams}[kind](dice) if kind else [cell(dice)]
+        for letter, keys in zip("abc" if kind else [""], drawn):
+            name = f"w{number:03}{letter}"
+            of_all = keys if kind == "streams" else {"": keys}
+            for stream, own in of_all.items():
+                own = [f'group = "{name}"'] + own if stream else own
+                print(f"workload.{name}{stream and '-'}{stream} = {{ {', '.join(own)} }}")
 
 
 def trials(directory):
-    lines = (Path(directory) / "trials.jsonl").read_text().splitlines()
-    return {trial["workload"]: trial["samples"] for trial in map(json.loads, lines)}
+    """The samples of each cell; of a cell of several streams those of each stream, as `cell-stream`."""
+    found = {}
+    for trial in map(json.loads, (Path(directory) / "trials.jsonl").read_text().splitlines()):
+        cell, samples = trial["workload"], trial["samples"]
+        streams = {name.split(".")[0] for name in samples if name.startswith(f"{cell}-")}
+        for stream in streams or [cell]:
+            own = {name.removeprefix(f"{stream}."): value for name, value in samples.items() if stream == cell or name.startswith(f"{stream}.")}
+            found[stream] = own | {"overloaded": samples.get("overloaded")}
+    return found
 
 
 def rates(directory):
@@ -128,7 +176,7 @@ def rates(directory):
 
 
 def keys_of(experiment):
-    return dict(re.findall(r"workload\.(w\w+) = \{ (.*) \}", Path(experiment).read_text()))
+    return dict(re.findall(r"workload\.(w[\w-]+) = \{ (.*) \}", Path(experiment).read_text()))
 
 
 def latencies(experiment, model, kernel):
@@ -137,7 +185,11 @@ def latencies(experiment, model, kernel):
     unlike = [name for name in kernel if name in model and len(set(is_overloaded(name))) > 1]
     steady = [name for name in kernel if name in model and not any(is_overloaded(name))]
     print(f"{len(steady)} of {len(kernel)} cells keep up in both; overloaded in one of them: {', '.join(unlike) or 'none'}")
-    for sample in ("latency_mean_ms", "latency_p50_ms", "latency_p99_ms"):
+    every = steady
+    for sample in ("latency_mean_ms", "latency_p50_ms", "latency_p99_ms", "commit_mean_ms", "commit_p99_ms"):
+        steady = [name for name in every if sample in model[name] and sample in kernel[name]]
+        if not steady:
+            continue
         ratios = sorted((model[name][sample] / kernel[name][sample], name) for name in steady)
         errors = sorted(abs(math.log(ratio)) for ratio, _ in ratios)
         within = {most: sum(error <= math.log(1 + most / 100) for error in errors) for most in (5, 10, 25, 50)}
@@ -146,7 +198,7 @@ def latencies(experiment, model, kernel):
         for ratio, name in ratios:
             if abs(math.log(ratio)) > math.log(1.25):
                 print(f"  {ratio:.2f}  {name}  kernel {kernel[name][sample]:.4g} ms  {keys[name]}")
-        pairs = [(a, b) for a in steady for b in steady if a < b and a[:4] == b[:4]]
+        pairs = [(a, b) for a in steady for b in steady if a < b and a[:4] == b[:4] and a[5:] == b[5:]]
         apart = [[math.log(of[a][sample] / of[b][sample]) for of in (model, kernel)] for a, b in pairs]
         counted = [ours * theirs > 0 for ours, theirs in apart if abs(theirs) > math.log(1.05)]
         print(f"  {sum(counted)} of {len(counted)} pairs that differ by more than 5 % in the kernel are the right way round")
@@ -170,8 +222,8 @@ if __name__ == "__main__":
         compare(*sys.argv[2:])
     elif len(sys.argv) == 5 and sys.argv[1] == "--latencies":
         latencies(*sys.argv[2:])
-    elif len(sys.argv) == 4 and sys.argv[1] == "--open":
-        draw(*map(int, sys.argv[2:]), loads=True)
+    elif len(sys.argv) == 4 and sys.argv[1] in ("--open", "--streams"):
+        draw(*map(int, sys.argv[2:]), kind=sys.argv[1].removeprefix("--"))
     elif len(sys.argv) == 3 and all(word.isdigit() for word in sys.argv[1:]):
         draw(*map(int, sys.argv[1:]))
     else:

@@ -141,6 +141,32 @@ fn requests_come_by_the_clock_in_the_kernel() {
     assert_eq!(samples(&kernel, "flood", "overloaded"), [1.0]);
 }
 
+/// Schedulers that no model has are the kernel's own there, and the models say where to ask.
+#[test]
+fn bfq_and_kyber_are_the_kernels_own() {
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            volume = { drives = "4xst18000nm000j", level = "md-stripe", scheduler = ["mq-deadline", "bfq", "kyber"] }
+            drive.write_cache = false
+            workload.queued = { kind = "random", block = "8KiB", reads_percent = 50, depth = 512, count = 1500 }
+        "#,
+    );
+    let kernel = json(here.path(), &["run", &file, "--json", "--out", "k", "--on", "kernel"]);
+    let rates: Vec<f64> = by_cell(&kernel, "queued").into_values().collect();
+    let unlike = rates.iter().filter(|rate| **rate != rates[0]).count();
+    assert!(rates.len() == 3 && unlike > 0, "three schedulers in three cells: {rates:?}");
+    let refused =
+        ileave(here.path(), &["run", &file, "--set", "volume.scheduler=bfq", "--out", "s"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("`volume.scheduler` = bfq: not modelled; add `--on kernel`"), "{said}");
+}
+
 /// Its path starts where the run is begun, in the guest too.
 #[test]
 fn a_drive_of_ones_own_is_found_in_the_guest() {

@@ -49,7 +49,7 @@ keys! {
         stripe_cache_rows: u32 = choice("stripe_cache", Takes::Count(17, 32_768)).default("256"),
         /// I/O scheduler that Linux has before each member: mq-deadline, none, or `auto`, as it chooses by itself: mq-deadline
         /// for disks and for drives of up to 32 commands, none for others; an older disk by itself (`single`, sectors of
-        /// 512 bytes) has none of Linux's queues unless a scheduler is named
+        /// 512 bytes) has none of Linux's queues unless a scheduler is named; bfq and kyber with `--on kernel` only
         scheduler: Scheduling = choice("scheduler", Scheduling::TAKES).default("auto"),
         /// Linux's read-ahead of the volume (`read_ahead_kb`), for what is read in order through the page cache: a size, or
         /// `auto`, as it chooses by itself: 128 KiB, or twice the stripe where that is more
@@ -80,6 +80,10 @@ words! {
         Nothing = "none",
         /// Upwards by sector, reads first, until a deadline passes.
         MqDeadline = "mq-deadline",
+        /// Programs in turns, each for a share of the disk's time; a real Linux only.
+        Bfq = "bfq",
+        /// As many in flight as latency goals allow; a real Linux only.
+        Kyber = "kyber",
     }
 }
 

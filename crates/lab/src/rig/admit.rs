@@ -1,7 +1,7 @@
 //! What every rig refuses: members that cannot be missed, and work that does not fit.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Setup, Trial, Volume};
+use crate::experiment::{Member, Scheduling, Setup, Trial, Volume};
 use crate::workload::Requests;
 use block::{Health, Layout, Place, Plan};
 
@@ -62,10 +62,16 @@ pub(super) fn check_own_layout(setup: &Setup) -> Result<()> {
     Ok(())
 }
 
-/// Whether nothing is asked for that only a real Linux does: that something goes wrong with a member, in the kernel rig, or
-/// a partial parity log.
+/// Whether nothing is asked for that only a real Linux does: that something goes wrong with a member, in the kernel rig,
+/// a partial parity log, or a scheduler that is not modelled.
 pub(super) fn check_not_real(setup: &Setup) -> Result<()> {
     check_own_layout(setup)?;
+    if let scheduler @ (Scheduling::Bfq | Scheduling::Kyber) = setup.volume.scheduler {
+        return Err(Error::input(format!(
+            "`volume.scheduler` = {}: not modelled; add `--on kernel`, or take mq-deadline or none",
+            scheduler.word()
+        )));
+    }
     match setup.fault {
         None => Ok(()),
         Some(_) => Err(Error::input(

@@ -5,7 +5,7 @@ use super::KIND;
 use super::drives::name_of;
 use super::job::{Answer, Job};
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Plan, Trial, Volume};
+use crate::experiment::{Member, Plan, Scheduling, Trial, Volume};
 use crate::machine;
 use crate::record::Measured;
 use crate::rig::admit::check_work;
@@ -126,7 +126,10 @@ fn read_number(path: &str) -> Result<u64> {
 fn tune(device: &Device, trial: &Trial) -> Result<()> {
     let members = &trial.setup.volume.members;
     let rotates = members.iter().any(Member::is_rotational);
-    let scheduler = machine::scheduler(&trial.setup.volume).name();
+    let scheduler = match trial.setup.volume.scheduler {
+        Scheduling::Auto => machine::scheduler(&trial.setup.volume).name(),
+        named => named.word(),
+    };
     let queue = format!("/sys/block/{}/queue", short(&device.path));
     for (key, value) in [("rotational", if rotates { "1" } else { "0" }), ("scheduler", scheduler)]
     {
