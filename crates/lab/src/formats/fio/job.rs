@@ -32,6 +32,8 @@ pub(super) struct Job {
     pub(super) loops: u64,
     pub(super) bytes_per_s: Option<u64>,
     pub(super) requests_per_s: Option<u64>,
+    /// Where writes have a rate of their own.
+    pub(super) writes_per_s: Option<u64>,
     pub(super) think_ns: u64,
     /// It thinks before each so many requests.
     pub(super) think_every: u64,
@@ -79,6 +81,7 @@ impl Default for Job {
             loops: 1,
             bytes_per_s: None,
             requests_per_s: None,
+            writes_per_s: None,
             think_ns: 0,
             think_every: 1,
             size_percent: None,
@@ -212,6 +215,27 @@ impl Job {
         if self.has_two_rates() { rate.saturating_mul(2) } else { rate }
     }
 
+    /// The requests a second of reads and writes together; what only writes has the second of two rates.
+    fn requests_of_both(&self, reads_per_s: u64) -> u64 {
+        match self.writes_per_s {
+            Some(writes_per_s) if self.has_two_rates() => reads_per_s + writes_per_s,
+            Some(writes_per_s) if !self.mixed && self.reads_percent == 0 => writes_per_s,
+            _ => self.of_both(reads_per_s),
+        }
+    }
+
+    /// The share of reads in percent: where both directions have a rate, as these are.
+    fn share_of_reads(&self) -> u64 {
+        match (self.has_two_rates(), self.requests_per_s, self.writes_per_s) {
+            (true, Some(reads), Some(writes)) => {
+                let both = reads + writes;
+                ((100 * reads + both / 2) / both).clamp(1, 99)
+            }
+            (true, ..) => 50,
+            (false, ..) => self.mix_percent.into(),
+        }
+    }
+
     /// The keys of its workload.
     pub(super) fn keys(&self, label: &str, place: &Place) -> Result<String> {
         let size = |what: &str, bytes: u64| {
@@ -230,7 +254,7 @@ impl Job {
         };
         key("kind", &if self.random { "\"random\"" } else { "\"sequential\"" });
         if self.mixed {
-            key("reads_percent", &if self.has_two_rates() { 50 } else { self.mix_percent });
+            key("reads_percent", &self.share_of_reads());
         } else {
             key("op", &if self.reads_percent == 100 { "\"read\"" } else { "\"write\"" });
         }
@@ -280,7 +304,7 @@ impl Job {
                 key("rate", &self.of_both(rate));
             }
             if let Some(rate) = self.requests_per_s {
-                key("requests_per_s", &self.of_both(rate));
+                key("requests_per_s", &self.requests_of_both(rate));
             }
         }
         let writes = self.mixed || self.reads_percent < 100;
@@ -301,7 +325,8 @@ impl Job {
         key: &mut dyn FnMut(&str, &dyn std::fmt::Display),
     ) -> Result<()> {
         let by_bytes = self.bytes_per_s.filter(|_| self.split.is_empty());
-        let rate = self.requests_per_s.or(by_bytes.map(|rate| (rate / self.block).max(1)));
+        let by_bytes = by_bytes.map(|rate| self.of_both((rate / self.block).max(1)));
+        let rate = self.requests_per_s.map(|rate| self.requests_of_both(rate)).or(by_bytes);
         let Some(rate) = rate.filter(|_| self.think_ns == 0) else {
             return Err(Error::input(format!(
                 "{label}:{}: [{}] has `rate_process=poisson`, which needs `rate_iops` and no `thinktime`",
@@ -309,7 +334,7 @@ impl Job {
             )));
         };
         key("arrivals", &"\"poisson\"");
-        key("requests_per_s", &self.of_both(rate));
+        key("requests_per_s", &rate);
         Ok(())
     }
 

@@ -169,7 +169,13 @@ fn apply_value(job: &mut Job, option: &str, value: &str) -> Applied {
             job.mix_percent = if option == "rwmixread" { percent } else { 100 - percent } as u32;
         }
         "rate" => job.bytes_per_s = Some(one_size(option, value)?),
-        "rate_iops" => job.requests_per_s = Some(count(option, value, 1_000_000_000)?),
+        "rate_iops" => {
+            let (reads, writes) =
+                value.split_once(',').map_or((value, None), |(r, w)| (r, Some(w)));
+            job.requests_per_s = Some(count(option, reads.trim(), 1_000_000_000)?);
+            let writes = writes.map(|writes| count(option, writes.trim(), 1_000_000_000));
+            job.writes_per_s = writes.transpose()?;
+        }
         "fsync" | "fdatasync" => {
             let every = whole(value).filter(|&every| every <= 1_000_000_000);
             job.flush_every = every
