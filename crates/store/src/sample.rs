@@ -145,6 +145,7 @@ pub const SAMPLES: &[Sample] = &[
     sample("commit_mean_ms", "commit_mean", "ms", Lower, Flush, "mean commit latency, from its first write to the end of its flush"),
     sample("commit_p50_ms", "commit_p50", "ms", Lower, Flush, "median commit latency"),
     sample("commit_p99_ms", "commit_p99", "ms", Lower, Flush, "99th percentile of commit latency"),
+    sample("commit_p999_ms", "commit_p999", "ms", Lower, Flush, "99.9th percentile of commit latency"),
     sample("touch_s", "touch", "s", Lower, Phase, "time for creating the files"),
     sample("touch_cpu", "", "%", Neither, Phase, "processor time for creating the files"),
     sample("touch_reads", "", "", Neither, Phase, "disk reads for creating the files"),

@@ -6,12 +6,20 @@ use crate::workload::Requests;
 use sim::{Direction, Outcome, StreamOutcome, latency};
 
 /// The samples of a stream.
-const ALL: [&str; 5] =
-    ["requests_per_s", "mb_per_s", "latency_mean_ms", "latency_p50_ms", "latency_p99_ms"];
+const ALL: [&str; 6] = [
+    "requests_per_s",
+    "mb_per_s",
+    "latency_mean_ms",
+    "latency_p50_ms",
+    "latency_p99_ms",
+    "latency_p999_ms",
+];
 /// Where it mixes reads and writes.
-const MIXED: [&str; 4] = ["reads_per_s", "read_p99_ms", "writes_per_s", "write_p99_ms"];
+const MIXED: [&str; 6] =
+    ["reads_per_s", "read_p99_ms", "read_p999_ms", "writes_per_s", "write_p99_ms", "write_p999_ms"];
 /// Where it waits for flushes.
-const COMMITS: [&str; 4] = ["commits_per_s", "commit_mean_ms", "commit_p50_ms", "commit_p99_ms"];
+const COMMITS: [&str; 5] =
+    ["commits_per_s", "commit_mean_ms", "commit_p50_ms", "commit_p99_ms", "commit_p999_ms"];
 
 /// The samples of a workload, that by which it is judged first: the 99th percentile of its commits, else of its
 /// requests, where they come by the clock; their mean where a rate limits it; else how many it makes.
@@ -74,8 +82,9 @@ pub(crate) fn add(measured: &mut Measured, trial: &Trial, outcome: &Outcome) {
 
 fn value(name: &str, stream: &StreamOutcome, all: &Direction, seconds: f64) -> f64 {
     let [reads, writes] = &stream.directions;
-    let p99_ms =
-        |direction: &Direction| latency::quantile_ns(&direction.latency_ns, 0.99) as f64 / 1e6;
+    let own_ms = |direction: &Direction, quantile| {
+        latency::quantile_ns(&direction.latency_ns, quantile) as f64 / 1e6
+    };
     let commit_ms = |quantile| latency::quantile_ns(&stream.commit_ns, quantile) as f64 / 1e6;
     let latency_ms = |quantile| latency::quantile_ns(&all.latency_ns, quantile) as f64 / 1e6;
     match name {
@@ -84,14 +93,18 @@ fn value(name: &str, stream: &StreamOutcome, all: &Direction, seconds: f64) -> f
         "latency_mean_ms" => latency::mean_ns(&all.latency_ns) / 1e6,
         "latency_p50_ms" => latency_ms(0.5),
         "latency_p99_ms" => latency_ms(0.99),
+        "latency_p999_ms" => latency_ms(0.999),
         "reads_per_s" => reads.requests as f64 / seconds,
-        "read_p99_ms" => p99_ms(reads),
+        "read_p99_ms" => own_ms(reads, 0.99),
+        "read_p999_ms" => own_ms(reads, 0.999),
         "writes_per_s" => writes.requests as f64 / seconds,
-        "write_p99_ms" => p99_ms(writes),
+        "write_p99_ms" => own_ms(writes, 0.99),
+        "write_p999_ms" => own_ms(writes, 0.999),
         "commits_per_s" => stream.commit_ns.len() as f64 / seconds,
         "commit_mean_ms" => latency::mean_ns(&stream.commit_ns) / 1e6,
         "commit_p50_ms" => commit_ms(0.5),
         "commit_p99_ms" => commit_ms(0.99),
+        "commit_p999_ms" => commit_ms(0.999),
         name => unreachable!("`{name}` is no sample of a stream"),
     }
 }

@@ -338,6 +338,26 @@ fn streams_of_a_group_are_measured_apart() {
     assert!((of(0, "reads_per_s") / 42.0 - 1.0).abs() < 0.1, "{:?}", measured.streams);
     assert!((of(1, "commits_per_s") / 10.0 - 1.0).abs() < 0.1);
     assert!(of(1, "commit_p99_ms") >= of(1, "commit_p50_ms"));
+    assert!(of(1, "commit_p999_ms") >= of(1, "commit_p99_ms"));
+    assert!(of(0, "read_p999_ms") >= of(0, "read_p99_ms"));
+}
+
+/// A flush does not wait for the writes beside it: what ends with it is no commit, and was said to take less than its write.
+#[test]
+fn writes_side_by_side_have_no_times_of_commits() {
+    let of = |depth: u32| {
+        run(&format!(
+            "[volume]\ndrives = '1xgp3'\nlevel = 'single'\n[workload.w]\nkind = 'random'\nop = 'write'\nblock = '16KiB'\n\
+             flush_every = 1\ncount = 2000\ndepth = {depth}\n"
+        ))
+    };
+    let (one, many) = (of(1), of(32));
+    assert!(one.sample("commit_p99_ms").unwrap() >= one.sample("write_p99_ms").unwrap_or(0.0));
+    assert!(one.sample("commit_mean_ms").unwrap() >= one.sample("latency_mean_ms").unwrap());
+    assert_eq!(
+        (many.sample("commit_p99_ms"), many.sample("flush_mean_ms").is_some()),
+        (None, true)
+    );
 }
 
 /// The rate at which the 99th percentile is 40 ms: just below it holds, just above it does not.

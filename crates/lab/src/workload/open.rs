@@ -181,9 +181,11 @@ impl Requests {
         !self.is_open() && self.keys.bytes_per_s.or(self.keys.requests_per_s).is_some()
     }
 
-    /// Whether it makes commits: writes, and then a flush for which it waits.
+    /// Whether it makes commits: writes, and then a flush for which it waits. With several in flight in a closed loop a flush does
+    /// not wait for its writes, and says nothing of when these are durable.
     pub fn commits(&self) -> bool {
-        self.keys.flush_every.is_some() && self.writes()
+        let waits = self.is_open() || self.keys.depth == 1;
+        self.keys.flush_every.is_some() && self.writes() && waits
     }
 
     /// Whether what its keys say makes sense together.
