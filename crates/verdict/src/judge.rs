@@ -272,7 +272,7 @@ impl Verdict {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
         verdict.points = answer::points(&verdict, &evidence);
-        verdict.points.extend(aim::times(aim, manifest, wishes));
+        verdict.points.extend(aim::times(aim, manifest, records, wishes));
         verdict.points.extend(aim::turned_round(&aims, wishes));
         verdict.points.extend(constraints::told(&verdict, &layouts, wishes)?);
         if !verdict.ranked.is_empty() || !verdict.situations.is_empty() {

@@ -12,6 +12,7 @@ use store::Manifest;
 use store::error::{Error, Result};
 use store::expression::{Expression, Objective};
 use store::quantity::Better;
+use store::record::Record;
 use store::sample;
 
 /// What is said where the highest rate is 0 on every layout.
@@ -110,12 +111,20 @@ fn right_way(layouts: &Layouts, objective: Objective) -> Result<Objective> {
 }
 
 /// That times count, where nobody asked for them: how many requests are done is how many come.
-pub(super) fn times(aim: &Aim, manifest: &Manifest, wishes: &Wishes) -> Option<Point> {
+pub(super) fn times(
+    aim: &Aim,
+    manifest: &Manifest,
+    records: &[Record],
+    wishes: &Wishes,
+) -> Option<Point> {
     let is_asked = !wishes.objectives.is_empty() || manifest.objective().is_some();
     let are_times = aim.samples.iter().all(|sample| Evidence::of_time(sample).is_some());
     (!is_asked && are_times && !aim.samples.is_empty()).then(|| {
+        let late = |record: &Record| record.sample("underruns");
+        let are_kept = records.iter().all(|record| late(record) == Some(0.0));
+        let kept = if are_kept { "; each keeps the rate, and no block is late" } else { "" };
         let text = "requests come at a rate, so layouts are ranked by how long these take";
-        point("objective", text.into())
+        point("objective", format!("{text}{kept}"))
     })
 }
 

@@ -79,4 +79,20 @@ mod tests {
             "{other}"
         );
     }
+
+    /// Layouts that all keep the rate are no worse for it because their requests take longer.
+    #[test]
+    fn a_rate_that_each_keeps_is_said() {
+        let said = |rate: &str| -> String {
+            let (manifest, records) = modelled(&format!(
+                "[volume]\ndrives = '2xwd740gd'\nlevel = ['stripe', 'concat']\ninterleave = '64KiB'\n\
+                 [workload.take]\nkind = 'sequential'\nblock = '1MiB'\nrate = '{rate}'\ndepth = 4\ncount = 100\n"
+            ));
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            verdict.points.into_iter().find(|of| of.about == "objective").unwrap().text
+        };
+        let kept = said("5MB/s");
+        assert!(kept.ends_with("; each keeps the rate, and no block is late"), "{kept}");
+        assert!(said("2GB/s").ends_with("by how long these take"));
+    }
 }

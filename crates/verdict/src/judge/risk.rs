@@ -10,7 +10,8 @@ use serde_json::{Map, Value as Json};
 /// The risk of the best, and what is safer. Where no layout is better than another, what the safest is.
 pub(super) fn points(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Vec<Point> {
     let mut risks = best.facts.risks();
-    risks.extend(survives_less(best, others));
+    risks.extend(tied(best, others, "fewer", |losses, own| losses < own));
+    risks.extend(tied(best, others, "more", |losses, own| losses > own));
     let mut points = Vec::new();
     if !risks.is_empty() {
         points.push(point("risk", risks.join("; ")));
@@ -22,19 +23,24 @@ pub(super) fn points(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Vec
     points
 }
 
-/// That what is tied with the best survives fewer failures: who keeps it because it is as fast should know.
-fn survives_less(best: &Ranked, others: &[Ranked]) -> Option<String> {
+/// That what is tied with the best survives `fewer` failures or `more`: who keeps it because it is as fast should know.
+fn tied(
+    best: &Ranked,
+    others: &[Ranked],
+    fewer: &str,
+    counts: fn(usize, usize) -> bool,
+) -> Option<String> {
     let own = best.facts.losses_survived?;
-    let is_less = |other: &&Ranked| {
+    let is_so = |other: &&Ranked| {
         other.standing == Standing::Tie
-            && other.facts.losses_survived.is_some_and(|losses| losses < own)
+            && other.facts.losses_survived.is_some_and(|losses| counts(losses, own))
     };
     let labels: Vec<String> =
-        others.iter().filter(is_less).map(|other| other.label.clone()).collect();
+        others.iter().filter(is_so).map(|other| other.label.clone()).collect();
     let (first, more) = labels.split_first()?;
     Some(match more.len() {
-        0 => format!("{first} is tied and survives fewer failures"),
-        more => format!("{first} and {more} more are tied and survive fewer failures"),
+        0 => format!("{first} is tied and survives {fewer} failures"),
+        count => format!("{first} and {count} more are tied and survive {fewer} failures"),
     })
 }
 
@@ -167,7 +173,7 @@ mod tests {
     use crate::judge::tests::modelled;
 
     #[test]
-    fn what_is_tied_and_survives_less_is_named() {
+    fn what_is_tied_and_survives_less_or_more_is_named() {
         let (manifest, records) = modelled(
             "[volume]\ndrives = '4xwd740gd'\nlevel = ['raid6', 'stripe']\ninterleave = '64KiB'\n\
              [workload.r]\nkind = 'random'\nblock = '4KiB'\ndepth = 1\ncount = 3000\n",
@@ -177,11 +183,16 @@ mod tests {
             let is_it = |ranked: &&Ranked| ranked.label.ends_with(level);
             verdict.ranked.iter().find(is_it).unwrap().clone()
         };
-        let tied = |level: &str| Ranked { standing: Standing::Tie, ..of(level) };
-        let said = survives_less(&of("raid6"), &[tied("stripe")]);
-        assert_eq!(said.as_deref(), Some("level stripe is tied and survives fewer failures"));
-        assert_eq!(survives_less(&of("stripe"), &[tied("raid6")]), None);
+        let tied_with = |level: &str| Ranked { standing: Standing::Tie, ..of(level) };
+        let said = |best: &Ranked, other: Ranked| {
+            let risk = points(&verdict, best, &[other]).into_iter().find(|of| of.about == "risk");
+            risk.unwrap().text
+        };
+        let fewer = said(&of("raid6"), tied_with("stripe"));
+        assert!(fewer.ends_with("level stripe is tied and survives fewer failures"), "{fewer}");
+        let more = said(&of("stripe"), tied_with("raid6"));
+        assert!(more.ends_with("level raid6 is tied and survives more failures"), "{more}");
         let behind = Ranked { standing: Standing::Behind, ..of("stripe") };
-        assert_eq!(survives_less(&of("raid6"), &[behind]), None);
+        assert!(!said(&of("raid6"), behind).contains("tied"));
     }
 }
