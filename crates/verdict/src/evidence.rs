@@ -9,6 +9,7 @@ mod latencies;
 mod md;
 mod pair;
 mod said;
+mod streams;
 
 pub use pair::{HEADER, Pair, differences, kept, text};
 
@@ -29,7 +30,7 @@ const ABOUT: f64 = std::f64::consts::SQRT_2;
 
 /// Every pair that is kept, of published tables and of cells on the real kernel.
 static KEPT: LazyLock<Vec<Pair>> =
-    LazyLock::new(|| [kept(), md::pairs(), latencies::all()].concat());
+    LazyLock::new(|| [kept(), md::pairs(), latencies::all(), streams::all()].concat());
 
 /// What is known of the model's error for one question.
 #[derive(Clone, Debug, Default)]

@@ -24,6 +24,7 @@ mod probing;
 mod processor;
 mod smr;
 mod stored;
+mod streams;
 /// The published tables beside ours, as far as the documentation says that they agree.
 mod tables {
     mod brownlee;

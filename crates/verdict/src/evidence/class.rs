@@ -1,7 +1,8 @@
 //! Which kind of work on which kind of system a result is of.
 
-use super::{Pair, latencies};
+use super::{Pair, latencies, streams};
 use crate::judge::facts::Stated;
+use block::units::parse_sectors;
 use block::{Level, SECTOR_BYTES};
 use std::collections::BTreeSet;
 use store::Manifest;
@@ -33,6 +34,19 @@ const SYSTEMS: &[(&str, &str)] = &[
     ),
     (latencies::RARE, "how long such requests take"),
     (
+        streams::RATES,
+        "the rate of small random requests with a flushed log beside them, over Linux's layouts",
+    ),
+    (
+        streams::MEANS,
+        "mean times of small random requests and of the flushed log beside them, over Linux's layouts",
+    ),
+    (
+        streams::PERCENTILES,
+        "99th percentiles of small random requests and of the flushed log beside them, over Linux's layouts",
+    ),
+    (streams::OTHER, "such streams side by side"),
+    (
         MD_READ_AHEAD_SET,
         "reads in order through the page cache of md, with a read-ahead that was set",
     ),
@@ -46,11 +60,18 @@ pub(super) fn asked<'a>(
 ) -> Asked {
     let mut asked = Asked::default();
     let mut are_like_the_cells = true;
+    let mut are_grouped = false;
     let settings = manifest.settings();
     for record in records {
         let stated = Stated::new(&record.at, &record.workload, &settings);
         are_like_the_cells &= is_like_the_cells(&stated);
-        asked.classes.insert(class(manifest, &record.workload, &stated));
+        let streams = stated.streams();
+        are_grouped |= !streams.is_empty();
+        if streams.is_empty() {
+            asked.classes.insert(class(manifest, &record.workload, &stated));
+        } else {
+            asked.classes.extend(classes_of_streams(manifest, &streams, samples));
+        }
         for path in record.at.keys().filter(|path| manifest.factors.role(path) == Role::Choice) {
             asked.factors.insert(factor(path, &stated));
         }
@@ -63,7 +84,7 @@ pub(super) fn asked<'a>(
         Some(_) if !are_like_the_cells => Some(latencies::RARE),
         class => class,
     };
-    if let Some(class) = class.filter(|_| !asked.is_drives_alone()) {
+    if let Some(class) = class.filter(|_| !are_grouped && !asked.is_drives_alone()) {
         asked.classes = BTreeSet::from([class.into()]);
     }
     asked
@@ -72,16 +93,54 @@ pub(super) fn asked<'a>(
 /// Whether it is what the cells of times are of: random direct requests that come at a rate, to Linux's layouts of which nothing failed.
 fn is_like_the_cells(stated: &Stated<'_>) -> bool {
     let own = |key: &str| stated.own(key);
-    let level = stated.value("volume.level").unwrap_or_default();
-    let failed = stated.value("volume.failed");
     let comes = own("arrivals").is_some_and(|arrivals| arrivals != "closed");
     own("kind").is_some_and(|kind| kind == "random")
-        && own("direct").is_none_or(|direct| direct == "true")
         && (comes || own("requests_per_s").is_some() || own("rate").is_some())
+        && is_on_linux_as_built(stated)
+}
+
+/// Whether it is direct requests to a layout of Linux's of which nothing failed.
+fn is_on_linux_as_built(stated: &Stated<'_>) -> bool {
+    let level = stated.value("volume.level").unwrap_or_default();
+    let failed = stated.value("volume.failed");
+    stated.own("direct").is_none_or(|direct| direct == "true")
         && ["md-", "lvm-", "dm-"].iter().any(|of| level.starts_with(of))
         && failed.is_none_or(|failed| stated_failed(&failed).is_empty())
         && stated.value("volume.rebuild").is_none()
         && stated.value("volume.controller").is_none_or(|name| name == "none")
+}
+
+/// The classes of streams side by side: one for all where they are requests, and each its own on files or on a drive alone.
+fn classes_of_streams(
+    manifest: &Manifest,
+    streams: &[(String, Stated<'_>)],
+    samples: &[&str],
+) -> BTreeSet<String> {
+    let own = |(name, stated): &(String, Stated<'_>)| class(manifest, name, stated);
+    let has_files = streams.iter().any(|(_, stated)| stated.runs_program());
+    let classes: BTreeSet<String> = streams.iter().map(own).collect();
+    if has_files || classes.iter().all(|class| class == DRIVES) {
+        return classes;
+    }
+    let are_like_the_cells =
+        !manifest.are_remote() && streams.iter().all(|(_, stated)| is_like_a_databases(stated));
+    let class =
+        if are_like_the_cells { streams::class(samples.iter().copied()) } else { streams::OTHER };
+    BTreeSet::from([class.into()])
+}
+
+/// Whether it is what the cells of streams are of: small random requests, or a log whose every write is flushed, direct and to
+/// Linux's layouts of which nothing failed.
+fn is_like_a_databases(stated: &Stated<'_>) -> bool {
+    let own = |key: &str| stated.own(key);
+    let is_random = own("kind").is_some_and(|kind| kind == "random");
+    let is_log = own("kind").is_some_and(|kind| kind == "sequential")
+        && own("op").is_some_and(|op| op == "write")
+        && own("flush_every").is_some_and(|every| every == "1");
+    let is_small = own("block")
+        .and_then(|block| parse_sectors(&block).ok())
+        .is_none_or(|sectors| sectors * SECTOR_BYTES <= streams::BLOCK_BYTES_MAX);
+    (is_random || is_log) && is_small && is_on_linux_as_built(stated)
 }
 
 /// A factor as pairs have it: an interleave is one of a level.

@@ -36,6 +36,11 @@ pub(super) fn class<'a>(samples: impl IntoIterator<Item = &'a str>) -> Option<&'
     classes?.into_iter().max()
 }
 
+/// What two layouts of these levels differ in.
+pub(super) fn factor(first: &str, second: &str) -> String {
+    if first == second { format!("volume.interleave of {second}") } else { "volume.level".into() }
+}
+
 fn pairs(text: &str) -> Vec<Pair> {
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
@@ -44,14 +49,6 @@ fn pairs(text: &str) -> Vec<Pair> {
     let cells: Vec<Vec<&str>> = known.map(|line| line.split(',').collect()).collect();
     let column = |name: &str| header.iter().position(|of| *of == name).expect("a column");
     let (load, level) = (column("load"), column("level"));
-    let factor = |first: &[&str], second: &[&str]| {
-        let own = second[level];
-        if first[level] == own {
-            format!("volume.interleave of {own}")
-        } else {
-            "volume.level".into()
-        }
-    };
     let mut pairs = Vec::new();
     for (class, names) in COLUMNS {
         let places = names.map(column);
@@ -70,7 +67,8 @@ fn pairs(text: &str) -> Vec<Pair> {
             pairs.push(pair(LEVEL, own));
             for first in cells[..place].iter().filter(|first| first[load] == second[load]) {
                 let other = values(first);
-                pairs.push(pair(&factor(first, second), [own[0] / other[0], own[1] / other[1]]));
+                let factor = factor(first[level], second[level]);
+                pairs.push(pair(&factor, [own[0] / other[0], own[1] / other[1]]));
             }
         }
     }

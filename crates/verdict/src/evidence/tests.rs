@@ -205,3 +205,44 @@ fn times_are_tested_by_times() {
     let means = with(linux, "count = 100\ndepth = 8\n", &["latency_mean_ms"]);
     assert!(!means.words(Some(2.0)).unwrap().contains("at a rate"));
 }
+
+/// Streams side by side are tested by such streams. They were a `dd` of their group's name, tested by direct writes in order.
+#[test]
+fn a_database_is_tested_by_databases() {
+    use lab::experiment::Experiment;
+    use lab::rig::sim::Sim;
+    use lab::{Keep, run};
+    let with = |drives: &str, pages: &str, log: &str, samples: &[&str]| {
+        let text = format!(
+            "[volume]\ndrives = '{drives}'\nlevel = ['md-raid10', 'md-raid5']\n[workload.pages]\ngroup = 'db'\nkind = 'random'\n\
+             reads_percent = 70\ncount = 100\n{pages}\n[workload.log]\ngroup = 'db'\nkind = 'sequential'\nop = 'write'\n\
+             count = 10\n{log}\n"
+        );
+        let experiment = Experiment::parse("some.toml", &text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        Evidence::of(&ran.manifest, &ran.records(), samples)
+    };
+    let said = |evidence: &Evidence| evidence.words(Some(2.0)).unwrap();
+    let (disks, log) = ("4xst18000nm000j", "flush_every = 1");
+    let rates = with(disks, "depth = 4", log, &["mb_per_s"]);
+    assert!(
+        said(&rates).contains("the rate of small random requests with a flushed log"),
+        "{rates:?}"
+    );
+    let comes = "arrivals = 'poisson'\nrequests_per_s = 100";
+    let times = with(disks, comes, log, &["commit_mean_ms", "latency_mean_ms"]);
+    assert!(said(&times).contains("mean times of small random requests and of the flushed log"));
+    assert!(times.pairs.len() > 50 && times.difference() < 0.25, "{}", times.difference());
+    let percentiles = with(disks, comes, log, &["commit_p99_ms", "latency_p99_ms"]);
+    assert!(said(&percentiles).contains("99th percentiles of small random requests"));
+    // Of other streams, and of a cloud's, nothing was measured.
+    for unlike in [
+        with(disks, "depth = 4\nblock = '1MiB'", log, &["mb_per_s"]),
+        with(disks, "depth = 4", "depth = 8", &["mb_per_s"]),
+        with("4xebs-gp3", "depth = 4", log, &["mb_per_s"]),
+        with(disks, comes, log, &["latency_p999_ms"]),
+    ] {
+        let nothing = "no measurement tests the model here (such streams side by side)";
+        assert_eq!(said(&unlike), nothing);
+    }
+}

@@ -5,6 +5,7 @@ use block::layout::Level;
 use block::units::{SECTOR_BYTES, parse_sectors};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+use std::borrow::Cow;
 use store::Manifest;
 use store::factor::{DEFAULT_INTERLEAVE, DEFAULT_LEVEL};
 use store::known::KnownDrive;
@@ -167,7 +168,11 @@ impl Facts {
         let survived = self.survived_in_words()?;
         let of_several = self.members.is_some_and(|members| members > 1);
         let disks = |count: usize| if count == 1 { "disk" } else { "disks" };
+        let is_by_place = self.is_by_place();
         let alone = match survived {
+            0 if of_several && is_by_place && self.down > 0 => {
+                "another disk failure may lose everything: it depends on which disk".into()
+            }
             0 if of_several => "one disk failure loses everything".into(),
             0 => "one disk failure loses data".into(),
             1 => "survives any one disk failure".into(),
@@ -191,12 +196,19 @@ impl Facts {
             (0, 0) => alone,
             (down, 0) => format!("with {down} {} down already: {alone}", disks(down)),
             (_, more) if survived <= more => {
-                format!("{alone}; with {} down the next one loses data", down + more)
+                let loses = if is_by_place { "may lose" } else { "loses" };
+                format!("{alone}; with {} down the next one {loses} data", down + more)
             }
             (_, more) => {
                 format!("{alone}; with {} down any {} more", down + more, survived - more)
             }
         })
+    }
+
+    /// Whether it depends on which members fail how many of them it survives: of pairs, or of arrays side by side.
+    fn is_by_place(&self) -> bool {
+        let level = self.level.as_ref().and_then(|level| level.parse::<Level>().ok());
+        level.zip(self.members).is_some_and(|(level, members)| level.groups(members)[0] > 1)
     }
 
     /// How many losses are survived, but for that of a log's one drive, of which there is a sentence of its own.
@@ -277,7 +289,7 @@ fn situations(
 pub(crate) struct Stated<'a> {
     /// The layout's factors.
     at: &'a Map<String, Json>,
-    workload: &'a str,
+    workload: Cow<'a, str>,
     /// What is the same in all layouts, or in all of one workload.
     settings: &'a toml::Table,
 }
@@ -289,13 +301,24 @@ impl<'a> Stated<'a> {
         workload: &'a str,
         settings: &'a toml::Table,
     ) -> Self {
-        Stated { at, workload, settings }
+        Stated { at, workload: workload.into(), settings }
     }
 
     /// A key of the workload itself.
     pub(crate) fn own(&self, key: &str) -> Option<String> {
         let path = format!("workload.{}.{key}", self.workload);
         self.at.get(&path).map(plain).or_else(|| self.setting(&path))
+    }
+
+    /// The workloads that run side by side as this one, with their names; none where it is one by itself.
+    pub(crate) fn streams(&self) -> Vec<(String, Stated<'a>)> {
+        let named =
+            |path: &str| Some(path.strip_prefix("workload.")?.strip_suffix(".group")?.to_string());
+        let of_it =
+            self.settings.iter().filter(|(_, group)| group.as_str() == Some(&self.workload));
+        let names = of_it.filter_map(|(path, _)| named(path));
+        let of = |name: String| Stated { workload: Cow::Owned(name), ..*self };
+        names.map(|name| (name.clone(), of(name))).collect()
     }
 
     /// A key of what it runs on.
@@ -344,7 +367,7 @@ impl<'a> Stated<'a> {
     fn commits(&self) -> bool {
         let is_of_it = |name: &str| {
             let group = self.settings.get(&format!("workload.{name}.group"));
-            name == self.workload || group.and_then(toml::Value::as_str) == Some(self.workload)
+            name == self.workload || group.and_then(toml::Value::as_str) == Some(&self.workload)
         };
         let named = |path: &str| {
             path.strip_prefix("workload.")?.strip_suffix(".flush_every").map(String::from)
@@ -436,7 +459,7 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     };
     // A workload that works on files flushes through its file system, unless told otherwise.
     let raw = stated.value("fs.type").is_none() && stated.value("fs.mount").is_none();
-    let only_reads = manifest.only_read.iter().any(|name| name == stated.workload);
+    let only_reads = manifest.only_read.iter().any(|name| *name == stated.workload);
     (cached && raw && !stated.runs_program() && !stated.commits() && !only_reads)
         .then(|| CACHED.into())
 }
@@ -672,6 +695,13 @@ mod tests {
         );
         let varied = said("\"md-raid6\"\n\"volume.failed\" = [\"none\", \"0\", \"0+1\"]");
         assert_eq!(varied, "survives any 2 disk failures; with 2 down the next one loses data");
+        let pairs = said("\"md-raid10\"\n\"volume.failed\" = \"1\"");
+        assert_eq!(
+            pairs,
+            "with 1 disk down already: another disk failure may lose everything: it depends on which disk"
+        );
+        let varied = said("\"md-raid10\"\n\"volume.failed\" = [\"none\", \"1\"]");
+        assert_eq!(varied, "survives any one disk failure; with 1 down the next one may lose data");
         let raid5 = with("\"raid5\"");
         assert!(raid5.torn_by_crash.unwrap().starts_with("write hole: "));
         assert_eq!(with("\"md-raid5\"\n\"volume.ppl\" = true").torn_by_crash, None);
