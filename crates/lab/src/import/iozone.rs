@@ -22,6 +22,40 @@ const COLUMNS: [&str; 13] = [
     "freread",
 ];
 
+/// What the numbers of version 3 are. Its first lines say so.
+#[derive(Clone, Copy, PartialEq)]
+enum Output {
+    /// KiB a second.
+    Rate,
+    /// Of `-O`: records a second.
+    Operations,
+    /// Of `-N`: µs a record.
+    Microseconds,
+}
+
+impl Output {
+    /// What a line of the beginning says.
+    fn said_in(line: &str) -> Option<Self> {
+        let is_said = |what: &str| line.contains("Output is in") && line.contains(what);
+        [
+            ("operations per second", Output::Operations),
+            ("microseconds per operation", Output::Microseconds),
+            ("ytes/sec", Output::Rate),
+        ]
+        .into_iter()
+        .find_map(|(what, output)| is_said(what).then_some(output))
+    }
+
+    /// Such a number of records of so many KiB, as MB/s.
+    fn mb_per_s(self, number: f64, record_kib: f64) -> f64 {
+        match self {
+            Output::Rate => number * 1024.0 / 1e6,
+            Output::Operations => number * record_kib * 1024.0 / 1e6,
+            Output::Microseconds => record_kib * 1024.0 / number,
+        }
+    }
+}
+
 /// Whether it looks like it.
 pub(super) fn looks(text: &str) -> bool {
     text.contains("bytes/second for writing the file") || text.lines().any(is_header)
@@ -36,14 +70,17 @@ fn is_header(line: &str) -> bool {
 pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut table = Table::default();
     let mut header: Option<Vec<Word<'_>>> = None;
+    let mut output = Output::Rate;
     let mut at = Map::new();
     let mut seconds: Vec<(&str, f64)> = Vec::new();
     for (number, line) in source.lines() {
         let found = words(number, line);
         if is_header(line) {
             header = Some(found);
+        } else if let Some(said) = Output::said_in(line) {
+            output = said;
         } else if let Some(header) = header.as_ref().filter(|_| is_row(&found)) {
-            new_row(source, header, &found, &mut table)?;
+            new_row(source, (header, output), &found, &mut table)?;
         } else if let Some(rest) = line.trim_start().strip_prefix("Writing the ") {
             seconds.clear();
             at.clear();
@@ -79,7 +116,7 @@ fn is_row(words: &[Word<'_>]) -> bool {
 /// A row of version 3: a number belongs to the heading under whose end it ends.
 fn new_row(
     source: Source<'_>,
-    header: &[Word<'_>],
+    (header, output): (&[Word<'_>], Output),
     found: &[Word<'_>],
     table: &mut Table,
 ) -> Result<()> {
@@ -88,15 +125,21 @@ fn new_row(
     for (name, word) in [("file_kib", found[0]), ("record_kib", found[1])] {
         at.insert(name.into(), Json::from(source.number(word)? as u64));
     }
+    let record_kib = source.number(found[1])?;
     for word in &found[2..] {
-        let rate = source.number(*word)?;
+        let number = source.number(*word)?;
         let headings = header[2..].iter().enumerate();
         let nearest = headings.min_by_key(|(_, heading)| end(heading).abs_diff(end(word)));
         let name = nearest.and_then(|(index, _)| COLUMNS.get(index));
         let Some(name) = name else {
             return Err(source.wrong_word(*word, "is not under a known column of iozone"));
         };
-        table.rows.push(row(name, at.clone(), &[("mb_per_s", rate * 1024.0 / 1e6)]));
+        if output == Output::Microseconds && number <= 0.0 {
+            let what = "µs an operation is no time to compute a rate from; run iozone without -N";
+            return Err(source.wrong_word(*word, what));
+        }
+        let rate = output.mb_per_s(number, record_kib);
+        table.rows.push(row(name, at.clone(), &[("mb_per_s", rate)]));
     }
     Ok(())
 }

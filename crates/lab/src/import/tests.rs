@@ -75,6 +75,23 @@ fn iozone_old_and_new() {
     assert_eq!(table.rows[0].at["record_kib"], 64);
 }
 
+/// Of 64 KiB records: 102400 a second, and 10 µs each.
+#[test]
+fn iozone_s_operations_and_times_are_rates() {
+    let text = |mode: &str, number: &str| {
+        let text = include_str!("fixtures/iozone-3.txt");
+        text.replace("Output is in kBytes/sec", mode).replacen("1250000", number, 1)
+    };
+    let ops = "OPS Mode. Output is in operations per second.";
+    let table = read("o.txt", &text(ops, " 102400"));
+    close(&samples(&table, "write", "mb_per_s")[..1], &[6710.8864]);
+    let times = "Microseconds/op Mode. Output is in microseconds per operation.";
+    let table = read("n.txt", &text(times, "     10"));
+    close(&samples(&table, "write", "mb_per_s")[..1], &[6553.6]);
+    let said = message("n.txt", &text(times, "      0"), "iozone");
+    assert!(said.contains("`0` µs an operation") && said.contains("without -N"), "{said}");
+}
+
 #[test]
 fn fio_behind_its_warnings() {
     let table = read("fio.json", include_str!("fixtures/fio.json"));
