@@ -136,8 +136,12 @@ pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
     };
     let mut table = (format.parse)(Source { label: file, text })?;
     if table.rows.is_empty() {
+        let why = match table.warnings.as_slice() {
+            [] => "was the output cut off?".into(),
+            warnings => warnings.join("; "),
+        };
         return Err(Error::input(format!(
-            "{file}:1:1: no results found, reading it as {}; was the output cut off?",
+            "{file}:1:1: no results found, reading it as {}; {why}",
             format.about
         )));
     }

@@ -20,10 +20,32 @@ fn is_result(line: &str) -> bool {
         || (line.contains(" bytes") && line.contains(" copied, "))
 }
 
-/// A row for each result, all of one workload: several are repeats.
+/// What dd says went wrong: it does so in front of the result of what it had copied until then.
+fn error_in(line: &str) -> Option<&str> {
+    let (program, what) = line.trim().split_once(": ")?;
+    let is_dd = program == "dd" || program.ends_with("/dd");
+    (is_dd && !what.starts_with("warning:")).then_some(what)
+}
+
+/// A row for each result of a copy that did not fail, all of one workload: several are repeats.
 pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut table = Table::default();
-    for (number, line) in source.lines().filter(|(_, line)| is_result(line)) {
+    let mut failure: Option<(usize, &str)> = None;
+    for (number, line) in source.lines() {
+        if let Some(error) = error_in(line) {
+            failure = Some((number, error));
+        }
+        if !is_result(line) {
+            continue;
+        }
+        if let Some((number, error)) = failure.take() {
+            table.warnings.push(format!(
+                "{}:{number}: dd failed ({error}), and its result was left out; run it again, with less \
+                 data where there was no space",
+                source.label
+            ));
+            continue;
+        }
         let found = words(number, line);
         let behind = if line.contains(" transferred in ") { "in" } else { "copied," };
         let time = found.iter().position(|word| word.text == behind).map_or(0, |at| at + 1);

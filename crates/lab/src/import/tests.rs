@@ -35,6 +35,19 @@ fn dd_in_both_wordings() {
 }
 
 #[test]
+fn what_dd_failed_to_copy_is_left_out() {
+    let text = include_str!("fixtures/dd.txt");
+    let error = "dd: error writing 'x': No space left on device\n";
+    let table = read("a.txt", &format!("dd: warning: partial read (5 bytes)\n{text}{error}{text}"));
+    assert_eq!(table.rows.len(), 7);
+    let said = "a.txt:14: dd failed (error writing 'x': No space left on device)";
+    assert!(table.warnings[0].starts_with(said), "{:?}", table.warnings);
+    let only = format!("{error}1000 bytes transferred in 2 secs (500 bytes/sec)\n");
+    let only = message("a.txt", &only, "dd");
+    assert!(only.contains("no results found") && only.contains("No space left"), "{only}");
+}
+
+#[test]
 fn csh_time_below_headings() {
     let table = read("touch.txt", include_str!("fixtures/csh-time.txt"));
     close(&samples(&table, "touch", "elapsed_s"), &[234.02, 59.14]);
@@ -228,6 +241,19 @@ fn hyperfine_with_parameters() {
     let table = read("h.json", include_str!("fixtures/hyperfine.json"));
     close(&samples(&table, "command", "elapsed_s"), &[1.5, 1.6, 1.4, 0.9, 1.0, 0.95]);
     assert_eq!(table.rows[3].at["threads"], 2);
+}
+
+/// `--ignore-failure`: a command that fails at once is no fast one.
+#[test]
+fn what_failed_under_hyperfine_is_left_out() {
+    let text = include_str!("fixtures/hyperfine.json");
+    let zeros = "        0,\n        0,\n        0\n";
+    let table = read("h.json", &text.replacen(zeros, "0, 2, null", 1));
+    close(&samples(&table, "command", "elapsed_s"), &[1.5, 0.9, 1.0, 0.95]);
+    let said = "h.json: 2 of 3 runs of `tar -x -j 1` failed (exit status 2)";
+    assert!(table.warnings[0].starts_with(said), "{:?}", table.warnings);
+    let all = message("h.json", &text.replace(zeros, "1, 1, 1"), "hyperfine");
+    assert!(all.contains("no results found") && all.contains("failed (exit status 1)"), "{all}");
 }
 
 #[test]
