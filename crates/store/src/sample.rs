@@ -259,6 +259,48 @@ pub fn better_in(unit: &str) -> Option<Better> {
     UNITS.iter().find(|(known, _)| *known == unit).map(|(_, better)| *better)
 }
 
+/// Units that measure the same thing, by how much of it each is. KB is left out: to some it is 1000 bytes, to some 1024.
+const SCALES: &[&[(&str, f64)]] = &[
+    &[
+        ("bytes/s", 1.0),
+        ("kB/s", 1000.0),
+        ("KiB/s", 1024.0),
+        ("MB/s", 1e6),
+        ("MiB/s", 1_048_576.0),
+        ("GB/s", 1e9),
+        ("GiB/s", 1_073_741_824.0),
+    ],
+    &[
+        ("ns", 1e-9),
+        ("us", 1e-6),
+        ("µs", 1e-6),
+        ("ms", 1e-3),
+        ("s", 1.0),
+        ("min", 60.0),
+        ("h", 3600.0),
+    ],
+    &[
+        ("/s", 1.0),
+        ("IOPS", 1.0),
+        ("requests/s", 1.0),
+        ("files/s", 1.0),
+        ("seeks/s", 1.0),
+        ("messages/s", 1.0),
+    ],
+];
+
+/// What a number in the unit `from` has to be multiplied by to be one in `to`; `None` where they do not measure the same,
+/// or it is not known.
+pub fn conversion(from: &str, to: &str) -> Option<f64> {
+    if from == to {
+        return Some(1.0);
+    }
+    SCALES.iter().find_map(|units| {
+        let size = |unit: &str| units.iter().find(|(name, _)| *name == unit).map(|(_, size)| size);
+        Some(size(from)? / size(to)?)
+    })
+}
+
 /// Whether more or less of this unit is faster or slower: it is a rate or a time.
 pub fn is_speed(unit: &str) -> bool {
     better_in(unit).is_some_and(|better| better != Neither)
@@ -291,6 +333,16 @@ mod tests {
             let Some((_, unit)) = by_name.filter(|_| !sample.unit.contains("/s")) else { continue };
             assert_eq!(sample.unit, *unit, "{}", sample.name);
         }
+    }
+
+    #[test]
+    fn a_unit_is_converted_to_one_of_the_same_kind() {
+        let converted = |from, to| conversion(from, to).map(|factor| (factor * 1e9).round() / 1e9);
+        assert_eq!(converted("KiB/s", "MB/s"), Some(0.001_024));
+        assert_eq!(converted("min", "s"), Some(60.0));
+        assert_eq!(converted("IOPS", "requests/s"), Some(1.0));
+        assert_eq!(converted("parsecs", "parsecs"), Some(1.0));
+        assert_eq!((converted("KB/s", "MB/s"), converted("ms", "MB/s")), (None, None));
     }
 
     #[test]

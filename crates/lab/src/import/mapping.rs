@@ -5,10 +5,11 @@ use crate::error::{Error, Result, nearest};
 use crate::published::{Column, Mapping, shipped};
 use crate::record::factor_value;
 use crate::text::Source;
+use csv::StringRecord;
 use serde_json::{Map, Value as Json};
 use std::path::Path;
-use store::input;
 use store::quantity::Quantity;
+use store::{input, sample};
 
 /// Reads a mapping file and the CSV file beside it.
 ///
@@ -57,6 +58,7 @@ pub fn mapped(
             mapping.parts.join(" ")
         )));
     }
+    empty(&mapping).map_err(|error| error.context(file))?;
     let (csv, text) = read_csv(&mapping.csv)?;
     table(&mapping, &csv, &text)
 }
@@ -86,13 +88,14 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
     factors.sort_by_key(|(index, ..)| *index);
     let mut columns = Vec::new();
     for column in &mapping.column {
-        columns.push((position(&column.csv)?, column));
+        columns.push((position(&column.csv)?, column, unit(column)?.1));
     }
     let note = if mapping.note.is_empty() { None } else { Some(position(&mapping.note)?) };
     let mut table = empty(mapping)?;
     for found in reader.records() {
         let found = found.map_err(|error| damaged(source, &error))?;
         let line = found.position().map_or(0, |position| position.line() as usize);
+        check_length(source, &headers, &found, line)?;
         // A row that ends early is a row of empty fields.
         let field = |index: usize| found.get(index).unwrap_or_default().trim();
         let note = note.map_or("", field);
@@ -103,7 +106,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
             at.insert((*path).into(), factor_value(word));
         }
         let mut rows: Vec<Row> = Vec::new();
-        for (index, column) in &columns {
+        for (index, column, factor) in &columns {
             let place = || 1 + (0..*index).map(|i| field(i).chars().count() + 1).sum::<usize>();
             let Some(number) = number(source, field(*index), &column.csv, (line, &place))? else {
                 let why = if note.is_empty() { "no number" } else { note };
@@ -114,7 +117,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
                 ));
                 continue;
             };
-            let sample = (column.sample.clone(), Json::from(number));
+            let sample = (column.sample.clone(), Json::from(number * factor));
             match rows.iter_mut().find(|row| row.workload == column.workload) {
                 Some(row) => _ = row.samples.insert(sample.0, sample.1),
                 None => rows.push(Row {
@@ -151,14 +154,51 @@ fn number(
     })
 }
 
+/// A field behind the last column would be dropped, and with a decimal comma it is half of a number.
+fn check_length(
+    source: Source<'_>,
+    headers: &StringRecord,
+    found: &StringRecord,
+    line: usize,
+) -> Result<()> {
+    if found.iter().skip(headers.len()).all(|field| field.trim().is_empty()) {
+        return Ok(());
+    }
+    let (fields, columns) = (found.len(), headers.len());
+    let place = 1 + found.iter().take(columns).map(|f| f.chars().count() + 1).sum::<usize>();
+    let what = format!("the row has {fields} fields, and the header {columns}");
+    let next = "write decimals with a point, and quote a field that has a comma in it";
+    Err(source.wrong_at(line, place, format!("{what}; {next}")))
+}
+
+/// The unit that a column is kept in, which is that of its sample, and what its numbers are multiplied by for that. Of
+/// a sample that is not known it is the column's own.
+fn unit(column: &Column) -> Result<(&str, f64)> {
+    let Some(known) = sample::find(&column.sample) else { return Ok((&column.unit, 1.0)) };
+    let factor = sample::conversion(&column.unit, known.unit).ok_or_else(|| {
+        let theirs = if known.unit.is_empty() { "has no unit" } else { known.unit };
+        let next = if column.unit == "KB/s" {
+            "write `KiB/s` where that is 1024 bytes, `kB/s` where it is 1000"
+        } else {
+            "correct the unit, or name a sample of your own"
+        };
+        Error::input(format!(
+            "column `{}`: `unit = \"{}\"` cannot be converted to that of the sample `{}` ({theirs}); {next}",
+            column.csv, column.unit, column.sample
+        ))
+    })?;
+    Ok((known.unit, factor))
+}
+
 /// What the mapping says of the whole table.
 fn empty(mapping: &Mapping) -> Result<Table> {
     let quantity = |column: &Column| {
+        let known = sample::find(&column.sample).map(|known| known.better);
         Ok(Quantity {
             workload: column.workload.clone(),
             sample: column.sample.clone(),
-            unit: column.unit.clone(),
-            better: column.better()?,
+            unit: unit(column)?.0.into(),
+            better: column.better.or(known).map_or_else(|| column.better(), Ok)?,
         })
     };
     let quantities: Result<Vec<Quantity>> = mapping.column.iter().map(quantity).collect();

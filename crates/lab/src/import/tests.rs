@@ -283,6 +283,47 @@ unit = "MB/s"
     assert!(message("interleeve,mb\n8,1\n").contains("did you mean `interleeve`?"));
 }
 
+/// A decimal comma makes a field more.
+#[test]
+fn a_row_longer_than_the_header_is_wrong() {
+    let (table, _) = mapped_column("MB/s", "op,block,mb\nread,64,5\n");
+    assert_eq!(samples(&table.unwrap(), "read", "mb_per_s"), [5.0]);
+    let (table, _) = mapped_column("MB/s", "op,block,mb\nread,64,5,\n");
+    assert!(table.is_some());
+    let (_, said) = mapped_column("MB/s", "op,block,mb\nread,64,5,7\n");
+    assert_eq!(
+        said,
+        "mine.csv:2:11: the row has 4 fields, and the header 3; write decimals with a point, and quote a field \
+         that has a comma in it"
+    );
+}
+
+#[test]
+fn a_column_is_kept_in_the_unit_of_its_sample() {
+    let csv = "mb\n1000\n";
+    let table = mapped_column("KiB/s", csv).0.unwrap();
+    close(&samples(&table, "read", "mb_per_s"), &[1.024]);
+    assert_eq!(table.quantities, [Quantity::named("read", "mb_per_s")]);
+    let (_, said) = mapped_column("ms", csv);
+    assert_eq!(
+        said,
+        "mine.toml: column `mb`: `unit = \"ms\"` cannot be converted to that of the sample `mb_per_s` (MB/s); \
+         correct the unit, or name a sample of your own"
+    );
+    assert!(mapped_column("KB/s", csv).1.contains("write `KiB/s` where"));
+}
+
+/// What a mapping of one column `mb` in this unit makes of a CSV file, and what is wrong with it.
+fn mapped_column(unit: &str, csv: &str) -> (Option<Table>, String) {
+    let mapping = format!(
+        "name = \"mine\"\nsource = \"me\"\ncsv = \"mine.csv\"\n[[column]]\ncsv = \"mb\"\n\
+         workload = \"read\"\nsample = \"mb_per_s\"\nunit = \"{unit}\"\n"
+    );
+    let table = mapped("mine.toml", &mapping, |name| Ok((name.into(), csv.into())));
+    let said = table.as_ref().err().map_or_else(String::new, ToString::to_string);
+    (table.ok(), said)
+}
+
 /// Two files are two cells, never repeats of one.
 #[test]
 fn files_are_told_apart_by_their_names_or_paths() {
