@@ -121,6 +121,8 @@ pub const FORMATS: &[Format] = &[
 ///
 /// Where it is of no known format, or damaged.
 pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
+    // Windows' programs write it in front.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let known = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let format = match name {
         Some(name) => FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {

@@ -39,21 +39,98 @@ const OPTIONS: &[(&str, Becomes)] = &[
 /// tell cells apart in one run only.
 const PLACES: [&str; 2] = ["filename", "directory"];
 
+/// The lists of jobs: that of a run on this machine, and that of `--client`.
+const JOBS: &str = "jobs";
+const CLIENTS: &str = "client_stats";
+
+/// All directions of a job as one, as `unified_rw_reporting` has them.
+const MIXED: &str = "mixed";
+
+/// What a job may have moved.
+const DIRECTIONS: [&str; 4] = ["read", "write", "trim", MIXED];
+
 /// Whether it looks like it.
 pub(super) fn looks(text: &str) -> bool {
-    text.contains("\"fio version\"") && text.contains("\"jobs\"")
+    text.contains("\"fio version\"")
+        && [JOBS, CLIENTS].iter().any(|list| text.contains(&format!("\"{list}\"")))
 }
 
-/// A row for each job that moved bytes.
+/// A row for each job of each run that moved bytes.
 pub(super) fn parse(source: Source<'_>) -> Result<Table> {
-    let document = json::object(source)?;
-    let jobs = document.get("jobs").and_then(Json::as_array).ok_or_else(|| {
+    let mut table = Table::default();
+    let mut runs = json::objects(source)?;
+    let written = runs.len();
+    runs.dedup_by(|later, earlier| {
+        let is_state = is_state_of(earlier, later);
+        if is_state {
+            std::mem::swap(later, earlier);
+        }
+        is_state
+    });
+    if runs.len() < written {
+        table.warnings.push(format!(
+            "{}: {} of {written} results were left out: states of a run that went on, as `--status-interval` \
+             writes them",
+            source.label,
+            written - runs.len()
+        ));
+    }
+    for run in &runs {
+        add_run(source, run, &mut table)?;
+    }
+    for (name, becomes) in OPTIONS {
+        if let Own(role) = *becomes {
+            let kind = FactorKind { role, ..FactorKind::default() };
+            table.factors.0.insert((*name).into(), kind);
+        }
+    }
+    table.keep_options(|path| !PLACES.contains(&path));
+    Ok(table)
+}
+
+/// The jobs of a run, of all its clients where it has such. fio's own sum over those is left out.
+fn jobs(run: &Json) -> Option<Vec<&Json>> {
+    let list = |name: &str| run.get(name).and_then(Json::as_array);
+    let is_sum = |job: &&Json| job.get("jobname").and_then(Json::as_str) == Some("All clients");
+    let of_clients = || Some(list(CLIENTS)?.iter().filter(|job| !is_sum(job)).collect());
+    list(JOBS).map(|jobs| jobs.iter().collect()).or_else(of_clients)
+}
+
+/// Whether `earlier` says how far the run of `later` had come: the same jobs since the same time, which have moved
+/// more since.
+fn is_state_of(earlier: &Json, later: &Json) -> bool {
+    let figures = |run: &Json| {
+        let jobs = jobs(run)?;
+        let names: Vec<String> =
+            jobs.iter().map(|job| job.get("jobname").map_or_else(String::new, plain)).collect();
+        let all = |name: &'static str| {
+            let ways =
+                jobs.iter().flat_map(|job| DIRECTIONS.iter().filter_map(|way| job.get(*way)));
+            ways.filter_map(move |way| way.get(name)?.as_f64()).collect::<Vec<f64>>()
+        };
+        let lasted_ms = all("runtime").into_iter().fold(0.0, f64::max);
+        let number = |name: &str| run.get(name).and_then(Json::as_f64);
+        // Whole seconds are cut off.
+        let (at_ms, error_ms) = match number("timestamp_ms") {
+            Some(ms) => (ms, 100.0),
+            None => (number("timestamp")? * 1e3, 1000.0),
+        };
+        Some((names, at_ms - lasted_ms, error_ms, all("io_bytes").iter().sum::<f64>()))
+    };
+    let Some((earlier, later)) = figures(earlier).zip(figures(later)) else { return false };
+    let apart_ms = (earlier.1 - later.1).abs();
+    earlier.0 == later.0 && apart_ms <= later.2 && earlier.3 <= later.3
+}
+
+/// Adds a row for each job of a run.
+fn add_run(source: Source<'_>, run: &Json, table: &mut Table) -> Result<()> {
+    let jobs = jobs(run).ok_or_else(|| {
         let (line, column) = json::place(source.text, "{");
         let what = "no list `jobs`; run fio with --output-format=json";
         source.wrong_at(line, column, what)
     })?;
-    let global = document.get("global options");
-    let mut table = Table::default();
+    let global = run.get("global options");
+    let earlier = table.rows.len();
     let mut groups: Vec<Option<u64>> = Vec::new();
     for job in jobs {
         let name = job.get("jobname").and_then(Json::as_str).unwrap_or("job");
@@ -68,13 +145,10 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
             let same = other.workload == row.workload && other.options == row.options;
             same && group.is_some() && **of == group
         };
-        match groups.iter().zip(&mut table.rows).find(is_clone) {
+        match groups.iter().zip(&mut table.rows[earlier..]).find(is_clone) {
             Some((_, first)) => {
                 add(first, &row);
-                let warning = format!(
-                    "job `{name}` appears several times, in parallel: the rates are summed, and \
-                     percentiles left out; run fio with --group_reporting to have those, too"
-                );
+                let warning = clones(name, job.get("hostname").is_some());
                 if !table.warnings.contains(&warning) {
                     table.warnings.push(warning);
                 }
@@ -85,14 +159,19 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
             }
         }
     }
-    for (name, becomes) in OPTIONS {
-        if let Own(role) = *becomes {
-            let kind = FactorKind { role, ..FactorKind::default() };
-            table.factors.0.insert((*name).into(), kind);
-        }
-    }
-    table.keep_options(|path| !PLACES.contains(&path));
-    Ok(table)
+    Ok(())
+}
+
+/// What is said of a job that appears several times.
+fn clones(name: &str, are_clients: bool) -> String {
+    let next = if are_clients {
+        "as its clients are several"
+    } else {
+        "run fio with --group_reporting to have those, too"
+    };
+    format!(
+        "job `{name}` appears several times, in parallel: the rates are summed, and percentiles left out; {next}"
+    )
 }
 
 /// The samples of the only job of fio's output.
@@ -151,8 +230,12 @@ struct Direction {
 /// The samples of a job; `None` where it moved nothing.
 fn measured(source: Source<'_>, job: &str, all: &Json) -> Result<Option<Vec<(&'static str, f64)>>> {
     let mut moved = Vec::new();
-    for name in ["read", "write", "trim"] {
+    for name in DIRECTIONS {
         let Some(part) = all.get(name) else { continue };
+        // Of all ways together, which `unified_rw_reporting=both` has beside them.
+        if name == MIXED && !moved.is_empty() {
+            continue;
+        }
         let figures = Figures { source, job, name, part };
         if figures.number(&["io_bytes"])?.or(figures.number(&["bw"])?) > Some(0.0) {
             moved.push(figures.direction()?);
@@ -257,7 +340,14 @@ impl Figures<'_> {
         for (ms, percentile) in
             percentiles_ms.iter_mut().zip(["50.000000", "99.000000", "99.900000"])
         {
-            *ms = self.latency_ms("clat", &["percentile", percentile])?;
+            // With `lat_percentiles` fio has those of the whole latency, and perhaps no others.
+            let path = ["percentile", percentile];
+            let of_completion = self.latency_ms("clat", &path)?;
+            *ms = if of_completion.is_some() {
+                of_completion
+            } else {
+                self.latency_ms("lat", &path)?
+            };
         }
         let rates = self.number(&["bw_samples"])?.filter(|rates| *rates >= 2.0);
         let over_time = [in_kib("bw_dev")?, in_kib("bw_min")?, in_kib("bw_max")?, rates];

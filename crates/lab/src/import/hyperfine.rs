@@ -15,7 +15,7 @@ pub(super) fn looks(text: &str) -> bool {
 /// A row for each run that did not fail; the parameters of a command are its factors, and otherwise the command is.
 pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut table = Table::default();
-    for document in [json::object(source)?] {
+    for document in json::objects(source)? {
         let results = document.get("results").and_then(Json::as_array).ok_or_else(|| {
             let what = "there is no list `results`; was it written by hyperfine --export-json?";
             missing(source, what, "{")

@@ -4,32 +4,44 @@ use crate::error::{self, Result};
 use crate::text::Source;
 use serde_json::Value as Json;
 
-/// The first JSON object of a text. fio writes warnings and errors in front of and behind it.
-pub(super) fn object(source: Source<'_>) -> Result<Json> {
-    let mut start = 0;
-    let mut lines_before = 0;
-    for line in source.text.split_inclusive('\n') {
-        if line.trim_start().starts_with('{') {
-            break;
+/// The JSON objects of a text, of which there is at least one. fio writes warnings and errors in front of and behind
+/// them.
+pub(super) fn objects(source: Source<'_>) -> Result<Vec<Json>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = next_object(&source.text[at..]) {
+        at += start;
+        let text = &source.text[at..];
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<Json>();
+        match values.next() {
+            Some(Ok(value)) => found.push(value),
+            Some(Err(error)) => {
+                let what = error.to_string();
+                let what = what.split(" at line").next().unwrap_or_default();
+                let line = error.line() + source.line_of(at) - 1;
+                let next = "the file is damaged or was cut off";
+                return Err(source.wrong_at(line, error.column(), format!("{what}; {next}")));
+            }
+            None => break,
         }
-        start += line.len();
-        lines_before += 1;
+        at += values.byte_offset();
     }
-    if start >= source.text.len() {
+    if found.is_empty() {
         return Err(source.wrong_at(1, 1, "there is no JSON object; was the output cut off?"));
     }
-    let mut values = serde_json::Deserializer::from_str(&source.text[start..]).into_iter::<Json>();
-    match values.next() {
-        Some(Ok(value)) => Ok(value),
-        Some(Err(error)) => {
-            let what = error.to_string();
-            let what = what.split(" at line").next().unwrap_or_default();
-            let line = error.line() + lines_before;
-            let next = "the file is damaged or was cut off";
-            Err(source.wrong_at(line, error.column(), format!("{what}; {next}")))
+    Ok(found)
+}
+
+/// Where the next line begins that begins with one.
+fn next_object(text: &str) -> Option<usize> {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with('{') {
+            return Some(start);
         }
-        None => Err(source.wrong_at(1, 1, "there is no JSON object; was the output cut off?")),
+        start += line.len();
     }
+    None
 }
 
 /// Line and column where a text stands first; the start where it does not.

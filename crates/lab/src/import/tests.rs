@@ -225,6 +225,68 @@ fn fio_s_figures_are_numbers() {
     }
 }
 
+/// Two runs in one file, as `>>` makes it, and a mark of the encoding in front.
+#[test]
+fn fio_s_runs_in_one_file_are_all_read() {
+    let (first, second) = (RUNS[0].1, RUNS[1].1);
+    let both = read("f.json", &format!("\u{feff}{first}\nfio: a warning\n{second}"));
+    let apart = [read("f.json", first), read("f.json", second)];
+    let rates = |table: &Table| samples(table, "backup", "mb_per_s");
+    close(&rates(&both), &apart.iter().flat_map(rates).collect::<Vec<_>>());
+    assert!(both.warnings.is_empty(), "{:?}", both.warnings);
+    let cut = message("f.json", &format!("{first}\n{}", &second[..400]), "fio");
+    let line: usize = cut.split(':').nth(1).unwrap().parse().unwrap();
+    assert!(line > first.lines().count() && cut.contains("cut off"), "{cut}");
+}
+
+/// One job of fio's that reads, with `more` among its figures.
+fn reading(more: &str) -> String {
+    format!(
+        "{{\"jobname\": \"a\", \"groupid\": 0, \"read\": {{\"io_bytes\": 4096, \"bw_bytes\": 1000000, \"iops\": 10{more}}}}}"
+    )
+}
+
+/// `--status-interval` writes how far the run has come, and at its end all of it.
+#[test]
+fn fio_s_states_of_a_run_are_no_runs() {
+    let state = |at_ms: u64, lasted_ms: u64| {
+        let job =
+            reading(&format!(", \"runtime\": {lasted_ms}")).replace("4096", &lasted_ms.to_string());
+        format!("{{\"fio version\": \"3\", \"timestamp_ms\": {at_ms}, \"jobs\": [{job}]}}\n")
+    };
+    let text = [state(10_000, 1000), state(11_000, 2000), state(13_500, 2000)].concat();
+    let table = read("f.json", &text);
+    assert_eq!(table.rows.len(), 2);
+    assert!(table.warnings[0].contains("1 of 3 results were left out: states of a run"), "{:?}", table.warnings);
+}
+
+#[test]
+fn fio_s_other_options_are_read() {
+    let of = |job: &str| read("f.json", &format!("{{\"fio version\": \"3\", \"jobs\": [{job}]}}"));
+    // lat_percentiles=1, clat_percentiles=0
+    let whole =
+        of(&reading(", \"lat_ns\": {\"mean\": 1, \"percentile\": {\"99.000000\": 2500000}}"));
+    close(&samples(&whole, "a", "latency_p99_ms"), &[2.5]);
+    // unified_rw_reporting=mixed, and =both
+    let mixed = reading("").replace("\"read\"", "\"mixed\"");
+    close(&samples(&of(&mixed), "a", "mb_per_s"), &[1.0]);
+    let both =
+        mixed.replace("\"mixed\"", "\"read\": {\"io_bytes\": 1, \"bw_bytes\": 3000000}, \"mixed\"");
+    close(&samples(&of(&both), "a", "mb_per_s"), &[3.0]);
+}
+
+/// `fio --client`: a list of another name, and the sum of the clients in it.
+#[test]
+fn fio_s_clients_are_clones() {
+    let job = reading("").replace("\"groupid\"", "\"hostname\": \"h\", \"groupid\"");
+    let sum = reading("").replace("\"a\"", "\"All clients\"");
+    let text = format!("{{\"fio version\": \"3\", \"client_stats\": [{job}, {job}, {sum}]}}");
+    let table = read("f.json", &text);
+    assert_eq!(table.rows.len(), 1);
+    close(&samples(&table, "a", "mb_per_s"), &[2.0]);
+    assert!(table.warnings[0].contains("clients are several"), "{:?}", table.warnings);
+}
+
 const RUNS: [(&str, &str); 8] = [
     ("64k/run1.json", include_str!("fixtures/fio/64k/run1.json")),
     ("64k/run2.json", include_str!("fixtures/fio/64k/run2.json")),
