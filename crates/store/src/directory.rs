@@ -143,9 +143,13 @@ impl Store {
         let has_trials = store.trials.metadata().map_err(written)?.len() > 0;
         let name = directory.display();
         if directory.join(MANIFEST).exists() {
+            // What is imported is read in one go, and cannot be continued.
+            let resume = match manifest.imported {
+                Some(_) => String::new(),
+                None => format!("continue with `--resume {name}`, or "),
+            };
             return Err(Error::input(format!(
-                "{name} already holds results; continue with `--resume {name}`, or give `--out` \
-                 another directory"
+                "{name} already holds results; {resume}give `--out` another directory"
             )));
         }
         if has_trials {

@@ -257,7 +257,11 @@ fn fio_s_states_of_a_run_are_no_runs() {
     let text = [state(10_000, 1000), state(11_000, 2000), state(13_500, 2000)].concat();
     let table = read("f.json", &text);
     assert_eq!(table.rows.len(), 2);
-    assert!(table.warnings[0].contains("1 of 3 results were left out: states of a run"), "{:?}", table.warnings);
+    assert!(
+        table.warnings[0].contains("1 of 3 results were left out: states of a run"),
+        "{:?}",
+        table.warnings
+    );
 }
 
 #[test]
@@ -421,6 +425,16 @@ fn the_shipped_tables_are_read_and_kept() {
         let read = crate::read_results(directory.path()).unwrap();
         assert_eq!((read.manifest, read.records), (manifest, records));
     }
+}
+
+/// `ileave import` has no `--resume`.
+#[test]
+fn a_directory_in_use_is_not_to_be_resumed() {
+    let directory = tempfile::tempdir().unwrap();
+    let keep = || shipped_mapping("fair-2006").unwrap().unwrap().keep(directory.path());
+    keep().unwrap();
+    let said = keep().unwrap_err().to_string();
+    assert!(said.ends_with("already holds results; give `--out` another directory"), "{said}");
 }
 
 /// Shares of the processor's time and counts of blocks tell how a time came about.
