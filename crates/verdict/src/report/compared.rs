@@ -1,15 +1,18 @@
 //! Two results directories, cell by cell.
 
-use crate::evidence::Evidence;
+mod models;
+
+pub use models::Model;
+
 use crate::judge::within;
 use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median, rank_correlation};
 use crate::tables::{figure, paragraphs, table, times};
 use crate::why::{self, CellSummary};
+use models::Models;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use store::factor::Factors;
 use store::quantity::Better;
@@ -59,6 +62,10 @@ pub struct ComparedCell {
     pub interval: Option<Interval>,
     /// What the interval is drawn from.
     pub judged: Judged,
+    /// Whose model's error is in the interval.
+    pub model: Model,
+    /// How large that is, as a share; infinite where the model is no guide.
+    pub model_error: f64,
 }
 
 /// What the interval of a cell is drawn from.
@@ -78,14 +85,7 @@ impl Compared {
     pub fn new(first: &Results, second: &Results) -> Self {
         let ours = why::cells(&first.manifest, &first.records);
         let theirs = why::cells(&second.manifest, &second.records);
-        // Two models may err apart.
-        let error = |of: &Results| {
-            let main = of.records.iter().filter_map(|record| of.manifest.main_sample(record));
-            let main: BTreeSet<&str> = main.collect();
-            let main: Vec<&str> = main.into_iter().collect();
-            Evidence::of(&of.manifest, &of.records, &main).difference()
-        };
-        let model_error = error(first) + error(second);
+        let models = Models::of(first, second);
         let same_luck = have_same_luck(&first.manifest, &second.manifest);
         let said = [first, second].map(|results| results.manifest.settings());
         let mut cells = Vec::new();
@@ -94,10 +94,11 @@ impl Compared {
             let Some(other) = only(&theirs, |other| is_same(cell, other, &said)) else { continue };
             if only(&ours, |cell| is_same(cell, other, &said)).is_some() {
                 let in_pairs = same_luck && repeats(cell) == repeats(other);
-                cells.extend(compare(&first.manifest, cell, other, in_pairs, model_error));
+                let model = models.between(cell, other);
+                cells.extend(compare(&first.manifest, cell, other, in_pairs, model));
             }
         }
-        fill_intervals(&mut cells, [(first, &ours), (second, &theirs)], model_error);
+        fill_intervals(&mut cells, [(first, &ours), (second, &theirs)]);
         let pairs: Vec<(f64, f64)> = cells.iter().map(|cell| (cell.second, cell.first)).collect();
         let alike = cells.windows(2).all(|two| two[0].unit == two[1].unit);
         let mut workloads: Vec<&String> = cells.iter().map(|cell| &cell.workload).collect();
@@ -192,7 +193,21 @@ impl Compared {
         } else {
             ""
         };
-        format!("Intervals are {}.{of}", ways.join(", "))
+        format!("Intervals are {}.{}{of}", ways.join(", "), self.models())
+    }
+
+    /// What of the intervals is the model's error, where one is modelled.
+    fn models(&self) -> String {
+        let kinds = [Model::Same, Model::Settings, Model::One, Model::Apart];
+        let said = kinds.into_iter().filter_map(|kind| {
+            let mut of = self.cells.iter().filter(|cell| cell.model == kind);
+            let error = of.next()?.model_error;
+            let cells = 1 + of.count();
+            let some =
+                if cells == self.cells.len() { String::new() } else { format!(" in {cells}") };
+            Some(format!(" {}{some}.", kind.words(error)))
+        });
+        said.collect()
     }
 
     /// The answer.
@@ -298,7 +313,7 @@ fn compare(
     a: &CellSummary<'_>,
     b: &CellSummary<'_>,
     in_pairs: bool,
-    model_error: f64,
+    (model, model_error): (Model, f64),
 ) -> Option<ComparedCell> {
     let sample = manifest.main_sample(a.records.first()?)?;
     let (first, second) = (a.samples(sample), b.samples(sample));
@@ -327,6 +342,8 @@ fn compare(
             .map_or(Better::Higher.ahead(second_median, first_median).exp(), |(_, ratio, _)| ratio),
         interval,
         judged: own.map_or(Judged::Others, |(judged, ..)| judged),
+        model,
+        model_error,
     })
 }
 
@@ -340,11 +357,7 @@ fn pairs(a: &CellSummary<'_>, b: &CellSummary<'_>, sample: &str) -> Vec<(f64, f6
 }
 
 /// Cells that were tried once are judged by the repeats of others, or by what the model may err.
-fn fill_intervals(
-    cells: &mut [ComparedCell],
-    of: [(&Results, &[CellSummary<'_>]); 2],
-    model_error: f64,
-) {
+fn fill_intervals(cells: &mut [ComparedCell], of: [(&Results, &[CellSummary<'_>]); 2]) {
     let samples_of = |results: &Results, cell: &CellSummary<'_>| {
         Some(cell.samples(results.manifest.main_sample(cell.records.first()?)?))
     };
@@ -354,12 +367,12 @@ fn fill_intervals(
         .collect();
     let within: Vec<(f64, f64)> =
         of.iter().flat_map(|(results, _)| within::spreads(&results.records)).collect();
-    let noise = Noise::of(&samples, None, model_error).or_within(&within);
-    if noise.source == NoiseSource::Unknown && model_error == 0.0 {
-        return;
-    }
-    for cell in cells.iter_mut().filter(|cell| cell.interval.is_none()) {
-        let half = noise.half_width(1, 1);
+    let noise = Noise::of(&samples, None, 0.0).or_within(&within);
+    let is_known = |cell: &&mut ComparedCell| {
+        cell.interval.is_none() && (noise.source != NoiseSource::Unknown || cell.model_error > 0.0)
+    };
+    for cell in cells.iter_mut().filter(is_known) {
+        let half = Noise { model_error: cell.model_error, ..noise }.half_width(1, 1);
         let (low, high) = (cell.ratio * (-half).exp(), cell.ratio * half.exp());
         cell.interval = Some(Interval { low, high });
     }
@@ -444,6 +457,35 @@ mod tests {
         let mut real = results(1, &faster);
         real.manifest.members.insert("0: a.img".into(), "file".into());
         assert_eq!(standing(&real).0, Judged::Unpaired);
+    }
+
+    /// Repeats of one model do not differ by what it errs by, its layouts do once, and two models twice.
+    #[test]
+    fn what_a_model_errs_by_counts_as_often_as_it_can_differ() {
+        let before = results(1, &[100.0; 3]);
+        let compared = |change: &dyn Fn(&mut Manifest)| {
+            let mut after = before.clone();
+            change(&mut after.manifest);
+            let compared = Compared::new(&before, &after);
+            let cell = &compared.cells[0];
+            let interval = cell.interval.unwrap();
+            assert!((interval.high - 1.0 - cell.model_error).abs() < 1e-9, "{cell:?}");
+            (cell.model, cell.model_error, compared.how())
+        };
+        let (model, error, said) = compared(&|_| ());
+        assert!(model == Model::Same && error == 0.0, "{model:?} {error}");
+        assert!(said.contains("its error is in both, and not in the intervals."), "{said}");
+        let (model, once, said) = compared(&|of| of.experiment += "\"volume.interleave\" = 8\n");
+        assert!(model == Model::Settings && once > 0.0, "{model:?} {once}");
+        let percent =
+            format!("They include what the model errs by between layouts, {:.1} %.", 100.0 * once);
+        assert!(said.contains(&percent), "{said}");
+        let (model, twice, said) = compared(&|of| of.ileave = "9.9.9".into());
+        assert!(model == Model::Apart && (twice - 2.0 * once).abs() < 1e-9, "{model:?} {twice}");
+        assert!(said.contains("what both models err by"), "{said}");
+        let (model, one, _) =
+            compared(&|of| _ = of.members.insert("0: a.img".into(), "file".into()));
+        assert!(model == Model::One && (one - once).abs() < 1e-9, "{model:?} {one}");
     }
 
     /// A less busy processor is not a win.
