@@ -99,7 +99,6 @@ impl Compared {
             }
         }
         fill_intervals(&mut cells, [(first, &ours), (second, &theirs)]);
-        let pairs: Vec<(f64, f64)> = cells.iter().map(|cell| (cell.second, cell.first)).collect();
         let alike = cells.windows(2).all(|two| two[0].unit == two[1].unit);
         let mut workloads: Vec<&String> = cells.iter().map(|cell| &cell.workload).collect();
         workloads.dedup();
@@ -113,7 +112,7 @@ impl Compared {
             first: format!("{} on {}", first.manifest.name, first.manifest.rig),
             second: format!("{} on {}", second.manifest.name, second.manifest.rig),
             alone: ours.len() + theirs.len() - 2 * cells.len(),
-            all: paired(&pairs).filter(|_| alike),
+            all: together(&cells).filter(|_| alike),
             rank_correlation: correlation.collect(),
             cells,
         }
@@ -378,6 +377,14 @@ fn fill_intervals(cells: &mut [ComparedCell], of: [(&Results, &[CellSummary<'_>]
     }
 }
 
+/// All cells together: their changes as the table has them.
+fn together(cells: &[ComparedCell]) -> Option<Paired> {
+    let changes: Vec<(f64, f64)> = cells.iter().map(|cell| (cell.ratio, 1.0)).collect();
+    // From nothing to something is no ratio.
+    let are_ratios = changes.iter().all(|(ratio, _)| ratio.is_finite());
+    paired(&changes).filter(|_| are_ratios)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -486,6 +493,28 @@ mod tests {
         let (model, one, _) =
             compared(&|of| _ = of.members.insert("0: a.img".into(), "file".into()));
         assert!(model == Model::One && (one - once).abs() < 1e-9, "{model:?} {one}");
+    }
+
+    /// The headline and the table are of the same ratios, which medians are not.
+    #[test]
+    fn all_cells_together_are_the_mean_of_their_changes() {
+        let several = |rates: [&[f64]; 2]| {
+            let mut both = results(1, rates[0]);
+            let mut other = results(1, rates[1]).records;
+            for record in &mut other {
+                record.at.insert("volume.interleave".into(), 8.into());
+            }
+            for record in &mut both.records {
+                record.at.insert("volume.interleave".into(), 16.into());
+            }
+            both.records.extend(other);
+            both
+        };
+        let before = several([&[100.0, 101.0, 102.0], &[50.0, 51.0, 52.0]]);
+        let after = several([&[100.0, 101.0, 112.0], &[50.0, 51.0, 60.0]]);
+        let compared = Compared::new(&before, &after);
+        let changes = compared.cells.iter().map(|cell| cell.ratio).product::<f64>().sqrt();
+        assert!(changes > 1.02 && (compared.all.unwrap().ratio - changes).abs() < 1e-12);
     }
 
     /// A less busy processor is not a win.
