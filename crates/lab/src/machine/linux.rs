@@ -180,9 +180,8 @@ pub fn scheduler(volume: &Volume) -> Scheduler {
     let members = &volume.members;
     let has_one = has_one_queue(tags(members), members.iter().any(Member::is_rotational));
     match volume.scheduler {
-        Scheduling::MqDeadline => Scheduler::MqDeadline,
-        // Not modelled, and refused by who would model them; they merge and sort, too.
-        Scheduling::Bfq | Scheduling::Kyber => Scheduler::MqDeadline,
+        // The last two are not modelled, and refused by who would model them; they merge and sort, too.
+        Scheduling::MqDeadline | Scheduling::Bfq | Scheduling::Kyber => Scheduler::MqDeadline,
         Scheduling::Auto if has_one => Scheduler::MqDeadline,
         Scheduling::Auto | Scheduling::Nothing => Scheduler::None,
     }
