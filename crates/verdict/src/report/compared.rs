@@ -490,9 +490,9 @@ mod tests {
         let (model, twice, said) = compared(&|of| of.ileave = "9.9.9".into());
         assert!(model == Model::Apart && (twice - 2.0 * once).abs() < 1e-9, "{model:?} {twice}");
         assert!(said.contains("what both models err by"), "{said}");
-        let (model, one, _) =
+        let (model, single, _) =
             compared(&|of| _ = of.members.insert("0: a.img".into(), "file".into()));
-        assert!(model == Model::One && (one - once).abs() < 1e-9, "{model:?} {one}");
+        assert!(model == Model::One && (single - once).abs() < 1e-9, "{model:?} {single}");
     }
 
     /// The headline and the table are of the same ratios, which medians are not.
