@@ -18,7 +18,7 @@ use hdrhistogram::Histogram;
 /// The result of one run of a workload. Its size does not depend on the number of requests.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Successful requests, without flushes.
+    /// Successful reads and writes, without flushes and discards.
     pub requests: u64,
     /// Failed requests.
     pub faults: u64,

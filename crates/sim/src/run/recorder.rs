@@ -8,8 +8,9 @@ use block::{Op, SECTOR_BYTES};
 
 /// Requests in flight, and the result so far; for a run in virtual time or by the clock.
 pub struct Recorder {
-    /// For each tag in use: when it started, what it carries, its sort, and whether it counts.
-    started: Vec<(Nanos, u64, Sort, bool)>,
+    /// For each tag in use: when it started, what it carries, its sort, and whether it counts. A discard has no sort: it
+    /// moves nothing, and is no write that anything is judged by.
+    started: Vec<(Nanos, u64, Option<Sort>, bool)>,
     /// Likewise, where streams are recorded apart: where it came from.
     came: Vec<Came>,
     free: Vec<u64>,
@@ -144,7 +145,7 @@ impl Recorder {
         }
         self.came[place] = came;
         let (_, _, sort, counts) = self.started[place];
-        if counts && !matches!(sort, Sort::Flush) {
+        if counts && matches!(sort, Some(Sort::Read | Sort::Modify)) {
             self.batches.of_stream(came.stream).arrived += 1;
         }
     }
@@ -161,9 +162,10 @@ impl Recorder {
             Op::Flush | Op::Discard | Op::Zeroes => 0,
         };
         let sort = match request.op {
-            Op::Read => Sort::Read,
-            Op::Flush => Sort::Flush,
-            Op::Write { .. } | Op::Discard | Op::Zeroes => Sort::Modify,
+            Op::Read => Some(Sort::Read),
+            Op::Flush => Some(Sort::Flush),
+            Op::Write { .. } | Op::Zeroes => Some(Sort::Modify),
+            Op::Discard => None,
         };
         if let Some(tag) = self.free.pop() {
             self.started[tag as usize] = (now, bytes, sort, counts);
@@ -177,12 +179,13 @@ impl Recorder {
     /// The request with this tag came back, successful or not; `spent` says where its time went.
     pub fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
         let (start, bytes, sort, counts) = self.started[tag as usize];
+        let is_held = u64::from(well && matches!(sort, None | Some(Sort::Modify)));
         self.free.push(tag);
         self.in_flight -= 1;
         self.last_end = at;
         if !counts {
             // What caches hold is theirs, too.
-            self.batches.open().held_writes += u64::from(well && matches!(sort, Sort::Modify));
+            self.batches.open().held_writes += is_held;
             return;
         }
         let outcome = &mut self.outcome;
@@ -191,7 +194,9 @@ impl Recorder {
             outcome.faults += 1;
             return;
         }
+        self.batches.open().held_writes += is_held;
         debug_assert_eq!(spent.total(), at - start, "what was spent is not the latency: {spent:?}");
+        let Some(sort) = sort else { return };
         let came = self.came.get(tag as usize).copied();
         let latency_ns = at - came.map_or(start, |came| came.at);
         let stream = came.map(|came| came.stream as u32);
@@ -214,7 +219,6 @@ impl Recorder {
             batch.latency_ns = batch.latency_ns.saturating_add(latency_ns);
         }
         let batch = self.batches.open();
-        batch.held_writes += u64::from(matches!(sort, Sort::Modify));
         batch.requests += 1;
         batch.bytes += bytes;
         // No part is longer than the latency, so that none of the sums overflows before that of latencies.

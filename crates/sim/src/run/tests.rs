@@ -125,6 +125,30 @@ fn a_beginning_can_be_left_out() {
     assert!(recorded.outcome.requests > whole.requests);
 }
 
+/// Discards moved nothing, were counted as writes, and made those look faster.
+#[test]
+fn discards_are_no_writes() {
+    let request = |op, sector| Request { target: 0, op, sector, sectors: 8 };
+    let ops = [Op::WRITE, Op::Discard, Op::Read, Op::Discard, Op::Zeroes];
+    let mut recorder = Recorder::new();
+    for (at, op) in (0..).zip(ops) {
+        let tag = recorder.started(at * SERVICE_NS, &request(op, at * 8));
+        let mut spent = crate::Spent::NONE;
+        let took_ns = if op == Op::Discard { 1000 } else { SERVICE_NS };
+        spent.add(Part::CACHE, took_ns);
+        recorder.ended(tag, at * SERVICE_NS + took_ns, true, &spent);
+    }
+    // Each of the four that change something says when that is durable.
+    for _ in 0..4 {
+        recorder.settled(false);
+    }
+    let outcome = recorder.finish((Counters::default(), 0), None).outcome;
+    let [reads, writes] = &outcome.directions;
+    assert_eq!((outcome.requests, reads.requests, writes.requests), (3, 1, 2));
+    assert!(writes.latency_ns.min() > SERVICE_NS / 2, "{}", writes.latency_ns.min());
+    assert_eq!(outcome.spent_ns.iter().sum::<u128>(), 3 * u128::from(SERVICE_NS));
+}
+
 #[test]
 fn what_is_left_out_is_left_out_of_every_figure() {
     let mut device = Server::new(8000, SERVICE_NS);
