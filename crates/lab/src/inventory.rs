@@ -62,6 +62,8 @@ pub struct HeldVolume {
     pub level: String,
     /// Its chunk in bytes, where it is said.
     pub chunk_bytes: Option<u64>,
+    /// Whether md keeps a bitmap among its members' metadata.
+    pub has_bitmap: bool,
     /// Its members' devices, in order: disks, partitions, or numbers; empty where one is not there.
     pub members: Vec<String>,
     /// What the level leaves out.

@@ -272,7 +272,7 @@ mod tests {
         assert!(said.notes.iter().any(|note| note == left_out), "{said:?}");
         assert!(said.notes[0].contains("(sdb, sdc, sdd, sde, sdf, sdg) matched"), "{said:?}");
         let [array, used] = &said.warnings[..] else { panic!("{said:?}") };
-        assert!(array.starts_with("sdf is a member of md127 (mirror) now"), "{array}");
+        assert!(array.starts_with("sdf is a member of md127 (md-mirror) now"), "{array}");
         let each = "in use: sdb: xfs on /data; sdc, sdd: LVM2_member; sde: partitions; the commands destroy";
         assert!(used.starts_with(each), "{used}");
         let seven = Asked::read("7x ST18000NM000J").unwrap();

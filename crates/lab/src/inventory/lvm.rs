@@ -26,7 +26,7 @@ pub(super) fn read_lvs(inventory: &mut Inventory, text: &str) {
         let chunk_bytes = cell("Stripe").and_then(rough_bytes).filter(|&bytes| bytes > 0);
         inventory.add_volume(HeldVolume {
             name: (*name).to_string(),
-            level: level(chunk_bytes).into(),
+            level: level(chunk_bytes, true).into(),
             chunk_bytes,
             members,
             ..HeldVolume::default()
@@ -51,9 +51,12 @@ pub(super) fn read_table(inventory: &mut Inventory, label: &str, text: &str) -> 
         let table = dm::parse(label, &text, name)?;
         let chunk_bytes =
             Some(table.interleave_sectors() * block::SECTOR_BYTES).filter(|&bytes| bytes > 0);
+        // Others begin with the device; LVM keeps what is in front.
+        let mut starts = table.targets.iter().flat_map(|target| &target.starts);
+        let is_of_lvm = starts.all(|(_, sector)| *sector >= LVM_START_SECTORS);
         inventory.add_volume(HeldVolume {
             name: table.name.clone().unwrap_or_else(|| "dm-0".into()),
-            level: level(chunk_bytes).into(),
+            level: level(chunk_bytes, is_of_lvm).into(),
             chunk_bytes,
             members: table.members,
             ..HeldVolume::default()
@@ -62,6 +65,13 @@ pub(super) fn read_table(inventory: &mut Inventory, label: &str, text: &str) -> 
     Ok(())
 }
 
-fn level(chunk_bytes: Option<u64>) -> &'static str {
-    if chunk_bytes.is_some() { "stripe" } else { "concat" }
+/// Where LVM's first extent begins on a member, unless it is told otherwise.
+const LVM_START_SECTORS: u64 = 2048;
+
+fn level(chunk_bytes: Option<u64>, is_of_lvm: bool) -> &'static str {
+    match chunk_bytes {
+        Some(_) if is_of_lvm => "lvm-stripe",
+        Some(_) => "dm-stripe",
+        None => "dm-concat",
+    }
 }

@@ -5,20 +5,22 @@
 //!       105470681088 blocks super 1.2 level 6, 512k chunk, algorithm 2 [8/8] [UUUUUUUU]
 //! ```
 //!
-//! The numbers behind members say in which order they came; which of them are missed, `[UUU_UUUU]` alone tells.
+//! The numbers behind members say in which order they came; which of them are missed, `[UUU_UUUU]` alone tells. A bitmap
+//! has a line of its own, with a chunk that is not the array's.
 
 use super::{HeldVolume, Inventory};
+use block::layout::Level;
 
 /// The level of an experiment for md's word.
 pub(super) fn level(word: &str) -> Option<&'static str> {
     Some(match word {
         "raid0" => "md-raid0",
-        "raid1" => "mirror",
+        "raid1" => "md-mirror",
         "raid4" => "md-raid4",
         "raid5" => "md-raid5",
         "raid6" => "md-raid6",
         "raid10" => "md-raid10",
-        "linear" => "concat",
+        "linear" => "md-concat",
         _ => return None,
     })
 }
@@ -32,11 +34,7 @@ pub(super) fn read(inventory: &mut Inventory, text: &str) {
             }
             last = Array::read(name.trim(), rest);
         } else if let Some(array) = &mut last {
-            let chunk = &mut array.volume.chunk_bytes;
-            *chunk = chunk.or_else(|| chunk_bytes(line));
-            if array.is_up.is_empty() {
-                array.is_up = is_up(line);
-            }
+            array.take_line(line);
         }
     }
     if let Some(array) = last {
@@ -75,6 +73,32 @@ impl Array {
         faulty.sort();
         let volume = HeldVolume { name: name.into(), level: level.into(), ..HeldVolume::default() };
         Some(Array { volume, members, faulty, is_up: Vec::new() })
+    }
+
+    /// A line below the first.
+    fn take_line(&mut self, line: &str) {
+        let volume = &mut self.volume;
+        if let Some(bitmap) = line.trim_start().strip_prefix("bitmap:") {
+            if bitmap.contains("file:") {
+                volume.said.push("Its bitmap is in a file, which is not modelled".into());
+            } else {
+                volume.has_bitmap = true;
+            }
+            return;
+        }
+        volume.chunk_bytes = volume.chunk_bytes.or_else(|| chunk_bytes(line));
+        if let Some(layout) = layout(line) {
+            match format!("{}-{layout}", volume.level).parse::<Level>() {
+                Ok(level) => volume.level = level.name.into(),
+                Err(_) => volume.said.push(format!(
+                    "Its layout is {layout}, which is not modelled; that of {} stands for it",
+                    volume.level
+                )),
+            }
+        }
+        if self.is_up.is_empty() {
+            self.is_up = is_up(line);
+        }
     }
 
     /// The volume: members that are up in the order of their numbers, and in the other places what is restored there, or
@@ -128,6 +152,44 @@ fn is_up(line: &str) -> Vec<bool> {
         (!places.is_empty() && places.chars().all(|c| c == 'U' || c == '_')).then_some(places)
     });
     places.unwrap_or_default().chars().map(|c| c == 'U').collect()
+}
+
+/// The layouts of RAID 5 and 6 by their numbers (`drivers/md/raid5.h`), as the levels have them.
+const ALGORITHMS: &[(u32, &str)] = &[
+    (0, "left-asymmetric"),
+    (1, "right-asymmetric"),
+    (2, "left-symmetric"),
+    (3, "right-symmetric"),
+    (4, "parity-first"),
+    (5, "parity-last"),
+    (8, "ddf-zero-restart"),
+    (9, "ddf-n-restart"),
+    (10, "ddf-n-continue"),
+    (16, "left-asymmetric-6"),
+    (17, "right-asymmetric-6"),
+    (18, "left-symmetric-6"),
+    (19, "right-symmetric-6"),
+    (20, "parity-first-6"),
+];
+
+/// What a line says of the layout, as the levels have it: `left-symmetric` for `level 6, 512k chunk, algorithm 2`, `f2` for
+/// `512K chunks 2 far-copies`.
+fn layout(line: &str) -> Option<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let pairs = || words.windows(2).map(|pair| (pair[0], pair[1]));
+    // RAID 4 has a number, too, and one layout.
+    let has_rotation = pairs().any(|pair| matches!(pair, ("level", "5," | "6,")));
+    if let Some((_, number)) = pairs().find(|(word, _)| has_rotation && *word == "algorithm") {
+        let known = ALGORITHMS.iter().find(|(known, _)| number.parse() == Ok(*known));
+        return Some(
+            known.map_or_else(|| format!("algorithm {number}"), |(_, name)| (*name).into()),
+        );
+    }
+    let copies = pairs().filter_map(|(count, word)| {
+        let spread = word.strip_suffix("-copies")?.chars().next()?;
+        count.parse::<u32>().ok().map(|count| format!("{spread}{count}"))
+    });
+    Some(copies.collect::<Vec<_>>().join("-")).filter(|copies| !copies.is_empty())
 }
 
 /// `512k chunk` in a line, or `512K chunks` of RAID 10.

@@ -51,19 +51,90 @@ fn mdstat_and_lsblk_make_an_experiment_that_runs() {
     assert_eq!(drives, vec!["st18000nm000j"; 8]);
 }
 
+/// An array of four disks: what mdstat says of it below its first line, and the experiment.
+fn array(word: &str, lines: &str) -> String {
+    let mdstat =
+        format!("md0 : active {word} sdd[3] sdc[2] sdb[1] sda[0]\n      1 blocks {lines}\n");
+    experiment(&[&lsblk("ST18000NM000J", 18_000_207_937_536, 4), &mdstat]).unwrap()
+}
+
+/// RAID 1 has no chunk, and was written with its bitmap's, 64 MiB.
+#[test]
+fn a_bitmap_is_one_and_its_chunk_is_not_the_arrays() {
+    let bitmap = "\n      bitmap: 3/131 pages [12KB], 65536KB chunk";
+    let text = array("raid1", &format!("super 1.2 [4/4] [UUUU]{bitmap}"));
+    assert!(!text.contains("interleave"), "{text}");
+    for (word, line) in [
+        ("raid1", "super 1.2 [4/4] [UUUU]"),
+        ("raid10", "super 1.2 512K chunks 2 near-copies [4/4] [UUUU]"),
+        ("raid5", "super 1.2 level 5, 512k chunk, algorithm 2 [4/4] [UUUU]"),
+        ("raid6", "super 1.2 level 6, 512k chunk, algorithm 2 [4/4] [UUUU]"),
+    ] {
+        let has_bitmap = |text: &str| {
+            let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
+            plan.trials[0].setup.volume.has_bitmap
+        };
+        assert!(has_bitmap(&array(word, &format!("{line}{bitmap}"))), "{word}");
+        assert!(!has_bitmap(&array(word, line)), "{word}");
+        let text = array(word, &format!("{line}{bitmap}, file: /bitmap"));
+        assert!(!has_bitmap(&text) && text.contains("# Its bitmap is in a file"), "{text}");
+    }
+}
+
+/// Far copies were near ones, and every parity left-symmetric.
+#[test]
+fn layouts_of_md_are_read() {
+    for (word, line, level) in [
+        ("linear", "super 1.2 64k rounding", "md-concat"),
+        ("raid0", "super 1.2 512k chunks", "md-stripe"),
+        ("raid1", "super 1.2 [4/4] [UUUU]", "md-mirror"),
+        ("raid4", "super 1.2 level 4, 512k chunk, algorithm 0 [4/4] [UUUU]", "md-raid4"),
+        ("raid10", "super 1.2 512K chunks 2 near-copies [4/4] [UUUU]", "md-raid10"),
+        ("raid10", "super 1.2 512K chunks 3 near-copies [4/4] [UUUU]", "md-raid10-n3"),
+        ("raid10", "super 1.2 512K chunks 2 far-copies [4/4] [UUUU]", "md-raid10-f2"),
+        ("raid10", "super 1.2 512K chunks 2 offset-copies [4/4] [UUUU]", "md-raid10-o2"),
+        ("raid5", "level 5, 64k chunk, algorithm 0 [4/4] [UUUU]", "md-raid5-left-asymmetric"),
+        ("raid5", "level 5, 64k chunk, algorithm 2 [4/4] [UUUU]", "md-raid5"),
+        ("raid5", "level 5, 64k chunk, algorithm 5 [4/4] [UUUU]", "md-raid5-parity-last"),
+        ("raid6", "level 6, 64k chunk, algorithm 8 [4/4] [UUUU]", "md-raid6-ddf-zero-restart"),
+        ("raid6", "level 6, 64k chunk, algorithm 20 [4/4] [UUUU]", "md-raid6-parity-first-6"),
+    ] {
+        let text = array(word, line);
+        assert_eq!(planned(&text).0, level, "{text}");
+        assert!(!text.contains("is not modelled"), "{text}");
+    }
+    for (word, line, what) in [
+        ("raid10", "512K chunks 2 near-copies 2 far-copies [4/4] [UUUU]", "n2-f2"),
+        ("raid5", "level 5, 64k chunk, algorithm 18 [4/4] [UUUU]", "left-symmetric-6"),
+        ("raid6", "level 6, 64k chunk, algorithm 7 [4/4] [UUUU]", "algorithm 7"),
+    ] {
+        let text = array(word, line);
+        let warned = format!("# Its layout is {what}, which is not modelled; that of md-{word} ");
+        assert!(text.contains(&warned), "{text}");
+    }
+}
+
 #[test]
 fn nvme_and_lvm_are_read() {
     let nvme = r#"{"Devices":[{"DevicePath":"/dev/nvme0n1","ModelNumber":"Samsung SSD 990 PRO 2TB","PhysicalSize":2000398934016},
         {"DevicePath":"/dev/nvme1n1","ModelNumber":"Samsung SSD 990 PRO 2TB","PhysicalSize":2000398934016}]}"#;
     let lvs = "  LV   VG Attr       LSize  #Str Stripe Devices\n  data vg -wi-ao---- <3.64t    2 64.00k /dev/nvme0n1(0),/dev/nvme1n1(0)\n";
     let (level, chunk, drives) = planned(&experiment(&[nvme, lvs]).unwrap());
-    assert_eq!((level.as_str(), chunk), ("stripe", 128));
+    assert_eq!((level.as_str(), chunk), ("lvm-stripe", 128));
     assert_eq!(drives, vec!["iocost-samsung-ssd-990-pro-2tb"; 2]);
     let table = "vg-data: 0 163840 striped 2 128 8:1 2048 8:17 2048\n";
     let disks = lsblk("Amazon Elastic Block Store", 107_374_182_400, 2);
     let text = experiment(&[&disks, table]).unwrap();
     assert!(text.contains("gp2, gp3, io1"), "{text}");
     assert_eq!(planned(&text).2, vec!["ebs-gp3[size=100GiB]"; 2]);
+    for (table, level) in [
+        (table, "lvm-stripe"),
+        ("x: 0 163840 striped 2 128 8:1 0 8:17 0\n", "dm-stripe"),
+        ("vg-data: 0 81920 linear 8:1 2048\nvg-data: 81920 81920 linear 8:17 2048\n", "dm-concat"),
+    ] {
+        let text = experiment(&[&disks, table]).unwrap();
+        assert_eq!(planned(&text).0, level, "{text}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Plan};
 use crate::rig::Rig as _;
 use crate::rig::sim::Sim;
+use block::layout::Level;
 use block::units;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -99,12 +100,16 @@ impl Inventory {
             let failed: Vec<String> = volume.failed.iter().map(usize::to_string).collect();
             let _ = writeln!(text, "failed = \"{}\"", failed.join("+"));
         }
+        let level = volume.level.parse::<Level>().ok();
         match volume.chunk_bytes {
+            _ if level.is_some_and(|level| !level.interleaved()) => {}
             Some(bytes) => {
                 let _ = writeln!(text, "interleave = \"{}\"", units::format_bytes(bytes));
             }
-            None if ["concat", "mirror", "single"].contains(&volume.level.as_str()) => {}
             None => text.push_str("# The chunk is not said: mdadm's and zpool's tools tell it.\n"),
+        }
+        if volume.has_bitmap && level.is_some_and(|level| level.has_bitmap()) {
+            text.push_str("bitmap = \"internal\"\n");
         }
         Ok(missing)
     }
