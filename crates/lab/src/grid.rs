@@ -62,7 +62,7 @@ pub struct Cell {
 impl Cell {
     /// All requests in flight.
     pub fn in_flight(&self) -> u32 {
-        self.depth * self.jobs
+        self.depth.saturating_mul(self.jobs)
     }
 
     /// Bytes a second.

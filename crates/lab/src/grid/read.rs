@@ -2,8 +2,10 @@
 
 use super::Cell;
 use crate::error::{Error, Result};
+use block::SECTOR_BYTES;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// Cells of a file, and what was left out of it.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +83,11 @@ pub fn read(label: &str, text: &str) -> Result<Grid> {
     read_csv(label, text)
 }
 
+/// The largest request, in bytes: 1 GiB.
+const BYTES_MAX: u32 = 1 << 30;
+/// The most requests of a process, and the most processes.
+const IN_FLIGHT_MAX: u32 = 65_535;
+
 /// Columns that a CSV file must have.
 const NEEDED: [&str; 6] = ["device", "rw", "bs", "qd", "jobs", "iops"];
 
@@ -113,6 +120,10 @@ fn read_csv(label: &str, text: &str) -> Result<Grid> {
             let found = number(name)?.filter(|number| *number > 0.0);
             found.ok_or_else(|| wrong(line, format!("`{name}` must be above 0")))
         };
+        let whole = |name: &str, may_be: RangeInclusive<u32>| {
+            let read = whole(need(name)?, text(name), may_be);
+            read.map_err(|what| wrong(line, format!("`{name}`: {what}")))
+        };
         let Some((writes, random, mixed)) = operation(text("rw")) else {
             grid.leave_out(&format!("operation `{}`", text("rw")));
             continue;
@@ -131,9 +142,9 @@ fn read_csv(label: &str, text: &str) -> Result<Grid> {
             writes,
             random,
             mix: if mixed { number("mix_read_pct")?.map(|percent| percent as u32) } else { None },
-            bytes: need("bs")? as u32,
-            depth: need("qd")? as u32,
-            jobs: need("jobs")? as u32,
+            bytes: whole("bs", SECTOR_BYTES as u32..=BYTES_MAX)?,
+            depth: whole("qd", 1..=IN_FLIGHT_MAX)?,
+            jobs: whole("jobs", 1..=IN_FLIGHT_MAX)?,
             engine: text("engine").into(),
             iops: need("iops")?,
             mean_us: number("lat_mean_us")?,
@@ -142,6 +153,19 @@ fn read_csv(label: &str, text: &str) -> Result<Grid> {
         });
     }
     Ok(grid)
+}
+
+/// A number as a whole one in this range; `given` is how it is written.
+fn whole(
+    number: f64,
+    given: &str,
+    may_be: RangeInclusive<u32>,
+) -> std::result::Result<u32, String> {
+    let (least, most) = (*may_be.start(), *may_be.end());
+    if number.fract() == 0.0 && (f64::from(least)..=f64::from(most)).contains(&number) {
+        return Ok(number as u32);
+    }
+    Err(format!("{given} is no whole number from {least} to {most}; correct it"))
 }
 
 /// The drives that a source's path speaks of, as in `8_dev` or `8-ssd`; else one.
@@ -184,9 +208,18 @@ fn read_fio(label: &str, text: &str) -> Result<Grid> {
             job["job options"][name].as_str().or_else(|| json["global options"][name].as_str())
         };
         let rw = option("rw").or_else(|| option("readwrite")).unwrap_or("read");
-        let count = |name: &str| option(name).and_then(|text| text.parse().ok()).unwrap_or(1);
+        let count = |name: &str| {
+            let count = option(name).and_then(|text| text.parse().ok()).unwrap_or(1);
+            u32::clamp(count, 1, IN_FLIGHT_MAX)
+        };
         let bytes = block::units::parse_bytes(option("bs").unwrap_or("4k"))
             .map_err(|error| wrong(&format!("`bs`: {error}")))?;
+        let is_size = (SECTOR_BYTES..=BYTES_MAX.into()).contains(&bytes);
+        if !is_size {
+            return Err(wrong(&format!(
+                "`bs`: {bytes} is not from 512 to {BYTES_MAX} bytes; correct it"
+            )));
+        }
         let mixed = matches!(rw, "randrw" | "rw" | "readwrite");
         for way in ["read", "write"] {
             let part = &job[way];
@@ -218,4 +251,32 @@ fn read_fio(label: &str, text: &str) -> Result<Grid> {
         return Err(wrong("no job moved anything"));
     }
     Ok(grid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// They were clamped to what fits.
+    #[test]
+    fn numbers_that_no_cell_has_are_refused_by_line_and_column() {
+        let said = |bs: &str, qd: &str, jobs: &str| {
+            let text = format!(
+                "device,rw,bs,qd,jobs,iops\nx,read,4096,1,1,9\nx,read,{bs},{qd},{jobs},9\n"
+            );
+            read("grid.csv", &text).unwrap_err().to_string()
+        };
+        let bs = said("99999999999999999999", "1", "1");
+        assert!(
+            bs.starts_with("grid.csv:3: `bs`: 99999999999999999999 is no whole number"),
+            "{bs}"
+        );
+        assert!(said("4096.5", "1", "1").contains("grid.csv:3: `bs`: 4096.5 is no"));
+        assert!(said("4096", "65536", "1").contains("grid.csv:3: `qd`: 65536 is no"));
+        assert!(said("4096", "1", "1e9").contains("grid.csv:3: `jobs`: 1e9 is no"));
+        assert!(said("4096", "1", "-1").contains("grid.csv:3: `jobs`: -1 is no number"));
+        let fio = r#"{"jobs":[{"job options":{"rw":"read","bs":"8g"},"read":{"iops":5}}]}"#;
+        let fio = read("fio.json", fio).unwrap_err().to_string();
+        assert!(fio.contains("fio.json: `bs`: 8589934592 is not from 512"), "{fio}");
+    }
 }
