@@ -112,12 +112,14 @@ pub fn disk(sheet: &DataSheet) -> Result<FromSheet> {
     draft.add("physical_sector_bytes", physical, ESTIMATE, "4096 from 2 TB, 512 below");
     draft.add("rpm", sheet.rpm, SHEET, "rpm");
     let moves = Moves::of(sheet);
+    moves.check()?;
     platters(sheet, sectors, &moves, &mut draft)?;
     moves.add(&mut draft);
     electronics(sheet, &mut draft);
     let text = draft.text();
-    let drive = catalogue::drive_from(&sheet.name, &text)
-        .map_err(|error| error.context("the disk of these figures"))?;
+    let drive = catalogue::drive_from(&sheet.name, &text).map_err(|error| {
+        error.context("the disk of `--rpm`, `--seek`, `--track-seek` and `--full-seek`")
+    })?;
     Ok(FromSheet { text, drive, rows: draft.rows() })
 }
 
@@ -211,6 +213,28 @@ impl Moves {
             head_switch_ms: 1.8 * single.0,
             write_settle_ms: 0.4 * single.0,
         }
+    }
+
+    /// Longer ways take longer.
+    fn check(&self) -> Result<()> {
+        let (single, average, full) = (self.single.0, self.average.0, self.full.0);
+        if single < average && average < full {
+            return Ok(());
+        }
+        let said = |(ms, is_given): (f64, bool)| {
+            if is_given {
+                format!("{ms} ms")
+            } else {
+                format!("{} ms, as it is not given", rounded(ms))
+            }
+        };
+        Err(Error::input(format!(
+            "`--track-seek` ({}), `--seek` ({}) and `--full-seek` ({}): a seek to the next track takes less than the average, \
+             and that less than the longest; correct them, or give those that are missing",
+            said(self.single),
+            said(self.average),
+            said(self.full)
+        )))
     }
 
     /// What the skews cost a cylinder's read, for each of `heads` tracks, in ms.
@@ -396,6 +420,40 @@ mod tests {
         }
         assert_eq!(capacity_in("TB"), None);
         assert_eq!(capacity_in("ST18000NM000J"), None);
+    }
+
+    /// The message named no option.
+    #[test]
+    fn seeks_that_do_not_rise_are_refused_by_name() {
+        let said = |average, single, full| {
+            let sheet = DataSheet {
+                name: "My disk 12TB".into(),
+                capacity_bytes: 12_000_000_000_000,
+                rpm: 7200.0,
+                read_mb_per_s: 245.0,
+                seek_average_ms: average,
+                seek_single_ms: single,
+                seek_full_ms: full,
+                heads: None,
+                buffer_bytes: None,
+                write_cache: None,
+                queue_depth: None,
+                attachment: None,
+                source: None,
+            };
+            disk(&sheet).map(|_| ()).map_err(|error| error.to_string())
+        };
+        let seek = said(Some(0.01), None, None).unwrap_err();
+        assert!(
+            seek.starts_with("`--track-seek` (0.25 ms, as it is not given), `--seek` (0.01 ms)"),
+            "{seek}"
+        );
+        let full = said(Some(8.0), None, Some(4.0)).unwrap_err();
+        assert!(full.contains("`--full-seek` (4 ms)"), "{full}");
+        // No curve of this form has these, though they rise.
+        let curve = said(Some(8.0), Some(0.3), Some(8.1)).unwrap_err();
+        assert!(curve.contains("`--full-seek`") && curve.contains("no rising"), "{curve}");
+        assert_eq!(said(Some(8.5), Some(0.3), Some(17.0)), Ok(()));
     }
 
     #[test]

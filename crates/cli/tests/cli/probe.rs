@@ -43,7 +43,13 @@ fn a_probed_disk_becomes_a_drive_that_predicts_what_was_not_used() {
     fs::write(directory.join("mine.toml"), experiment).unwrap();
     let run = json(directory, &["run", "mine.toml", "--json"]);
     assert_eq!(run["trials"].as_array().unwrap().len(), 1);
-    let printed = stdout(directory, &["drives", "fit", "probe.json"]);
+    // What is printed is a drive's file, and nothing else.
+    let printed = ileave(directory, &["drives", "fit", "probe.json"]);
+    let report = String::from_utf8(printed.stderr).unwrap();
+    assert!(report.contains("not found: writes") && report.contains("64 KiB in order"), "{report}");
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    fs::write(directory.join("printed.toml"), &printed).unwrap();
+    assert_eq!(json(directory, &["drives", "./printed.toml", "--json"])["title"], "HP C3323A");
     let told = json(directory, &[&arguments[..], &["--json"]].concat());
     assert_eq!(told["file"], "my-disk.toml");
     assert!(told["checks"][0]["mean_ms"]["modelled"].is_number() && !told["not_found"].is_null());
@@ -79,7 +85,7 @@ fn a_data_sheet_becomes_a_disk_that_can_be_asked_about() {
     for (flags, words) in [
         (&["--heads", "0"][..], "`--heads`: 0 is not from 1 to 255"),
         (&["--queue-depth", "0"], "`--queue-depth`: 0 is not from 1"),
-        (&["--seek", "0.02"], "no rising seek curve"),
+        (&["--seek", "0.02"], "`--seek` (0.02 ms)"),
         (&["--interface", "nvme"], "a rotating disk has sata or sas"),
         (&["--buffer", "x"], "`--buffer` x is no size"),
         (&["--capacity", "0"], "`--capacity` 0 is no size"),
