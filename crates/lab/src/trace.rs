@@ -113,7 +113,9 @@ impl Trace {
         while let Some(entry) = merged.next()? {
             survey.note(&entry);
         }
+        merged.note_apart();
         survey.odd = merged.odd.clone();
+        let has: Vec<String> = merged.all_disks().map(String::from).collect();
         for (disk, name) in survey.disks.iter_mut().zip(merged.disks()) {
             disk.0.clone_from(name);
         }
@@ -125,11 +127,12 @@ impl Trace {
         let hash = whole.finalize();
         let first: [u8; 8] = hash[..8].try_into().expect("a SHA-256 has 32 bytes");
         survey.digest = format!("{:016x}", u64::from_be_bytes(first));
-        self.check(&survey)?;
+        self.check(&survey, &has)?;
         Ok(survey)
     }
 
-    fn check(&self, survey: &Survey) -> Result<()> {
+    /// `has` are all disks of the files, those that do not count among them.
+    fn check(&self, survey: &Survey, has: &[String]) -> Result<()> {
         let named = self.named();
         let lines = survey.requests + survey.odd.malformed;
         if survey.odd.malformed as f64 > MALFORMED_MAX * lines as f64 {
@@ -145,7 +148,7 @@ impl Trace {
             let wanted = self.disks.join(", ");
             let next = match self.disks.as_slice() {
                 [] => "give a trace that has some".to_string(),
-                _ => format!("name other `disks` than {wanted}"),
+                _ => format!("name other `disks` than {wanted}; {}", listed(has)),
             };
             return Err(Error::input(format!("{named}: it has no requests; {next}")));
         }
@@ -187,6 +190,22 @@ impl Trace {
             error: None,
         })
     }
+}
+
+/// More disks than these are not listed in a message.
+const LISTED_MAX: usize = 10;
+
+/// The disks of a trace, as a message has them and `--set` takes them.
+fn listed(disks: &[String]) -> String {
+    let first = disks.iter().take(LISTED_MAX).map(String::as_str).collect::<Vec<_>>().join(" + ");
+    let rest = disks.len().saturating_sub(LISTED_MAX);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    let example = disks.iter().find(|name| name.contains(','));
+    let spelling = example.map_or_else(String::new, |name| {
+        let spelt = name.split(" of ").next().unwrap_or(name).replace(',', ":");
+        format!("; a comma may be a colon, as in `--set` it has to be: {spelt}")
+    });
+    format!("it has {first}{more}{spelling}")
 }
 
 impl Survey {

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 /// Longer lines are of no trace.
 const LINE_BYTES: u64 = 65_536;
 const BUFFER_BYTES: usize = 1 << 18;
+/// Files of one load are no further from each other, in ns.
+const DAY_NS: u64 = 86_400_000_000_000;
 
 /// A file of a trace, line by line.
 pub(super) struct Lines {
@@ -31,10 +33,13 @@ impl Lines {
             let next = "give the path of a trace: plain text, gzip or zstd";
             Error::input(format!("cannot read trace {}: {error}; {next}", path.display()))
         };
-        let file = File::open(path).map_err(failed)?;
-        if !file.metadata().map_err(failed)?.is_file() {
-            return Err(failed(io::Error::other("it is no file")));
+        // Opening a pipe waits until somebody writes to it.
+        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+            return Err(failed(io::Error::other(
+                "it is a directory, device, pipe or socket, not a regular file",
+            )));
         }
+        let file = File::open(path).map_err(failed)?;
         let raw: Box<dyn Read> = match digest {
             Some(digest) => Box::new(Hashing { inner: file, digest }),
             None => Box::new(file),
@@ -120,6 +125,8 @@ pub struct Oddities {
     pub first_malformed: Option<String>,
     /// Requests with an earlier time than the one before, which come with it.
     pub early: u64,
+    /// Files between whose requests lies a day or more, as those whose clocks count from different years have.
+    pub apart: Option<String>,
 }
 
 /// The requests of one file, in its order.
@@ -239,7 +246,10 @@ impl Disks {
         let number = match self.numbers.get(&whole) {
             Some(known) => *known,
             None => {
-                let is_wanted = self.wanted.is_empty() || self.wanted.iter().any(|w| *w == *plain);
+                // A comma separates values on the command line.
+                let is_meant =
+                    |wanted: &String| *wanted == *plain || wanted.replace(':', ",") == plain;
+                let is_wanted = self.wanted.is_empty() || self.wanted.iter().any(is_meant);
                 let number = is_wanted.then_some(self.names.len() as u32);
                 if is_wanted {
                     self.names.push(whole.clone());
@@ -282,6 +292,8 @@ pub(super) fn format_of(path: &Path) -> Result<Format> {
 pub(super) struct Merged {
     files: Vec<Requests>,
     heads: Vec<Option<Entry>>,
+    /// When the first and the last request of each file came.
+    spans_ns: Vec<Option<(u64, u64)>>,
     disks: Disks,
     pub(super) odd: Oddities,
     last_ns: u64,
@@ -289,8 +301,14 @@ pub(super) struct Merged {
 
 impl Merged {
     pub(super) fn new(files: Vec<Requests>, disks: Disks) -> Result<Self> {
-        let mut merged =
-            Merged { files, heads: Vec::new(), disks, odd: Oddities::default(), last_ns: 0 };
+        let mut merged = Merged {
+            spans_ns: vec![None; files.len()],
+            files,
+            heads: Vec::new(),
+            disks,
+            odd: Oddities::default(),
+            last_ns: 0,
+        };
         for file in &mut merged.files {
             merged.heads.push(file.next(&mut merged.disks, &mut merged.odd)?);
         }
@@ -320,7 +338,35 @@ impl Merged {
             self.odd.early += u64::from(entry.at_ns < self.last_ns);
             entry.at_ns = entry.at_ns.max(self.last_ns);
             self.last_ns = entry.at_ns;
+            let first_ns = self.spans_ns[file].map_or(entry.at_ns, |(first_ns, _)| first_ns);
+            self.spans_ns[file] = Some((first_ns, entry.at_ns));
             entry
         }))
+    }
+
+    /// All disks of what was read, those that do not count among them.
+    pub(super) fn all_disks(&self) -> impl Iterator<Item = &str> {
+        self.disks.numbers.keys().map(String::as_str)
+    }
+
+    /// Notes the first file that begins a day or more after all before it have ended.
+    pub(super) fn note_apart(&mut self) {
+        let spans = self.spans_ns.iter().zip(&self.files);
+        let mut spans: Vec<((u64, u64), &Path)> =
+            spans.filter_map(|(span, file)| Some(((*span)?, file.lines.path.as_path()))).collect();
+        spans.sort_unstable();
+        let mut before: Option<(u64, &Path)> = None;
+        for ((first_ns, last_ns), path) in spans {
+            if let Some((end_ns, ended)) = before
+                && first_ns.saturating_sub(end_ns) >= DAY_NS
+            {
+                let days = (first_ns - end_ns) / DAY_NS;
+                let days = if days == 1 { "a day".into() } else { format!("{days} days") };
+                let (ended, path) = (ended.display(), path.display());
+                self.odd.apart = Some(format!("{path} begins {days} after {ended} has ended"));
+                return;
+            }
+            before = before.max(Some((last_ns, path)));
+        }
     }
 }

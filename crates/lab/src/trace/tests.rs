@@ -187,6 +187,60 @@ fn several_disks_and_files_come_onto_one_volume() {
     assert_eq!(wanted.survey().unwrap().requests, 1);
 }
 
+/// Opened, a pipe waits for somebody who writes to it, for ever.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_trace() {
+    let at = TempDir::new().unwrap();
+    let pipe = at.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for file in [pipe.display().to_string(), at.path().display().to_string()] {
+        let said = trace(&file).unwrap_err().to_string();
+        assert!(said.contains(&file) && said.contains("not a regular file"), "{said}");
+    }
+}
+
+/// Microsoft's clock counts from 1601 and Alibaba's from 1970: 356 years passed without a word.
+#[test]
+fn traces_of_different_times_are_said_to_be() {
+    let at = TempDir::new().unwrap();
+    let [msr, ali] = [3, 4].map(|of| written(&at, SAMPLES[of].0, SAMPLES[of].1.as_bytes()));
+    let later = |name: &str, hours: u64| {
+        let at_100_ns = 128_166_372_003_061_629 + hours * 36_000_000_000;
+        written(&at, name, format!("{at_100_ns},usr,0,Read,0,4096,1\n").as_bytes())
+    };
+    let warnings = |keys: &str| Plan::new(&experiment(keys).unwrap()).unwrap().warnings;
+    let said = warnings(&format!("file = '{msr}+{ali}'"));
+    assert_eq!(said.len(), 1, "{said:?}");
+    let apart =
+        format!("{msr} begins 130079 days after {ali} has ended, and nothing comes in between");
+    assert!(said[0].contains("`workload.t.file`: ") && said[0].contains(&apart), "{said:?}");
+    assert_eq!(warnings(&format!("file = '{msr}+{ali}'\nreplay = 'closed'")), [""; 0]);
+    assert_eq!(warnings(&format!("file = '{msr}+{}'", later("next", 23))), [""; 0]);
+    let said = warnings(&format!("file = '{}+{msr}'", later("last", 49)));
+    assert!(said[0].contains("last begins 2 days after"), "{said:?}");
+}
+
+/// `--set` takes a comma for the end of a value, so that Microsoft's disks could not be named.
+#[test]
+fn disks_are_named_with_a_colon_for_the_comma() {
+    let at = TempDir::new().unwrap();
+    let text = "100,usr,0,Write,0,4096,1\n300,usr,1,Read,512,1024,1\n400,usr,1,Read,0,512,1\n";
+    let file = written(&at, "msr", text.as_bytes());
+    let requests = |disks: &str| {
+        let mut experiment = experiment(&format!("file = '{file}'\nreplay = 'closed'"))?;
+        experiment.set(&format!("workload.t.disks={disks}"))?;
+        let plan = Plan::new(&experiment)?;
+        rig::run(&Sim, &plan.trials[0]).map(|measured| measured.requests)
+    };
+    assert_eq!(requests("usr:1").unwrap(), 2);
+    assert_eq!(requests("usr:0+usr:1").unwrap(), 3);
+    let said = requests("usr,1").unwrap_err().to_string();
+    for words in ["name other `disks` than usr", "it has usr,0 + usr,1", "to be: usr:0"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
 /// The same twice, and the manifest knows the files.
 #[test]
 fn a_replay_is_the_same_twice_and_its_files_are_in_the_manifest() {

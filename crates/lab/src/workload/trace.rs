@@ -70,7 +70,8 @@ keys! {
         file: Option<String> = load("file", Takes::Text),
         /// Format of the file; without it the first line that is of only one decides
         format: Option<Format> = load("format", Takes::words::<Format>()),
-        /// Disks of the trace that count, joined by +, as in `usr,0+usr,1`; without it all of them
+        /// Disks of the trace that count, joined by +, as in `usr,0+usr,1`, or with colons, as `--set` has to have them:
+        /// `usr:0+usr:1`; without it all of them
         disks: Option<String> = load("disks", Takes::Text),
         /// `open`: each request at its own time, whether or not earlier ones are done; `closed`: in their order,
         /// `depth` in flight
@@ -167,6 +168,9 @@ fn read(name: &str, section: &Section<'_>, traces: &mut Traces) -> Result<Replay
         traces.known.insert(of.clone(), (Arc::new(trace), Arc::new(survey)));
     }
     let (trace, survey) = traces.known[&of].clone();
+    if keys.replay == Replay::Open {
+        traces.note_apart(&section.path("file"), &survey);
+    }
     if keys.replay == Replay::Open && survey.span_ns == 0 && survey.requests > 1 {
         return wrong(
             "replay",
@@ -195,6 +199,19 @@ impl KnownTraces {
                 "`{path}`: {} requests of {files} have an earlier time than the one before, and come with it",
                 odd.early
             ));
+        }
+    }
+}
+
+impl KnownTraces {
+    /// Says that nothing comes for a day or more between two files, once.
+    fn note_apart(&mut self, path: &str, survey: &Survey) {
+        let Some(apart) = &survey.odd.apart else { return };
+        let warning = format!(
+            "`{path}`: {apart}, and nothing comes in between; give traces of one time, or set `replay = \"closed\"`"
+        );
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
         }
     }
 }
