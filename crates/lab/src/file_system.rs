@@ -139,6 +139,7 @@ pub fn read(section: &Section<'_>) -> Option<FilesSetup> {
 /// What `kind` takes.
 const KIND: Takes = Takes::Name {
     names: || KINDS.iter().map(|kind| kind.name).collect(),
+    also: Vec::new,
     read: |text| FileSystemKind::find(text).map(|kind| kind.name),
 };
 

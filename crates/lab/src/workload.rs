@@ -126,6 +126,7 @@ impl Kind {
 /// What `kind` takes.
 const KIND: Takes = Takes::Name {
     names: || KINDS.iter().map(|kind| kind.name).collect(),
+    also: Vec::new,
     read: |text| Kind::find(text).map(|kind| kind.name),
 };
 

@@ -54,6 +54,7 @@ impl AskKeys {
 /// What `on` takes.
 const ON: Takes = Takes::Name {
     names: || RIGS.iter().map(|kind| kind.name).collect(),
+    also: Vec::new,
     read: |text| RIGS.iter().find(|kind| kind.name == text).map(|kind| kind.name),
 };
 

@@ -111,12 +111,31 @@ fn one(takes: &Takes) -> Json {
     match takes {
         Takes::Text | Takes::Form { .. } => json!({ "type": "string" }),
         Takes::Word(words) => json!({ "type": "string", "enum": words }),
-        // Its aliases are texts, too.
-        Takes::Name { names, .. } => json!({ "type": "string", "examples": names() }),
+        Takes::Name { names, also, .. } => {
+            let words = [names(), also()].concat();
+            json!({ "type": "string", "enum": words })
+        }
         Takes::Count(low, high) => count(*low, *high),
         Takes::Sectors(low, high) | Takes::Rate(low, high) | Takes::Time(low, high) => {
             json!({ "anyOf": [count(*low, *high), { "type": "string", "pattern": "^[0-9]" }] })
         }
         Takes::Switch => json!({ "type": "boolean" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Editors took any text for a level.
+    #[test]
+    fn a_level_is_one_of_those_that_there_are() {
+        let level = &schema()["properties"]["volume"]["properties"]["level"];
+        let one = &level["anyOf"][0]["enum"];
+        let names: Vec<&str> = one.as_array().unwrap().iter().filter_map(Json::as_str).collect();
+        for name in ["stripe", "raid0", "md-raid10-f2", "md-raid1"] {
+            assert!(names.contains(&name), "{name}: {level}");
+        }
+        assert!(!names.contains(&"nope"));
     }
 }

@@ -20,6 +20,7 @@ const NO_LOG_DRIVES: &str = "none";
 /// What `level` takes.
 const LEVEL: Takes = Takes::Name {
     names: || LEVELS.iter().map(|level| level.name).collect(),
+    also: || LEVELS.iter().flat_map(|level| level.also).copied().collect(),
     read: |text| text.parse().ok().map(|level: Level| level.name),
 };
 

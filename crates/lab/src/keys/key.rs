@@ -16,6 +16,8 @@ pub enum Takes {
     Name {
         /// All names, for people.
         names: fn() -> Vec<&'static str>,
+        /// Other names that are taken for one of them.
+        also: fn() -> Vec<&'static str>,
         /// The name that stands for this one, which may be an alias; `None` where there is none.
         read: fn(&str) -> Option<&'static str>,
     },
@@ -225,7 +227,7 @@ impl Takes {
             Takes::Text => Ok(text.to_string()),
             Takes::Word(words) if words.contains(&text) => Ok(text.to_string()),
             Takes::Word(words) => Err(Unread::NoneOf(words.to_vec())),
-            Takes::Name { names, read } => {
+            Takes::Name { names, read, .. } => {
                 read(text).map(String::from).ok_or_else(|| Unread::NoneOf(names()))
             }
             Takes::Form { read, .. } => read(text).map_err(Unread::Because),
