@@ -5,6 +5,7 @@
 
 mod choice;
 mod link;
+mod sheet;
 
 use super::file::{Fitting, Source};
 use super::play::engine_ns;
@@ -72,10 +73,12 @@ pub(super) const DATA_SHEET: &str = "data sheet";
 ///
 /// # Errors
 ///
-/// Where there is no cell, or no capacity.
+/// Where there is no cell, or no capacity, a figure of the data sheet is of no drive, or reads are those of a disk that turns.
 pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
+    sheet::check(given)?;
     let mut all: Vec<Cell> = cells.to_vec();
-    all.extend(of_data_sheet(given));
+    all.extend(sheet::cells(given));
+    refuse_disks(&all)?;
     let device = all.first().map(|cell| cell.device.clone()).ok_or_else(|| {
         Error::input("there is no cell to fit; give results of `ileave drives probe`, or figures such as --read-iops")
     })?;
@@ -98,35 +101,30 @@ pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
     Ok(Fit { fitting, drive, used, rest })
 }
 
-/// The cells that a data sheet stands for. Its rates are those of many requests in flight, and no host is in them.
-fn of_data_sheet(given: &Given) -> Vec<Cell> {
-    let cell = |writes, bytes: u32, depth, iops: f64| Cell {
-        device: given.name.clone().unwrap_or_else(|| "drive".into()),
-        run: DATA_SHEET.into(),
-        drives: 1,
-        writes,
-        random: bytes == BASE_BYTES,
-        mix: None,
-        bytes,
-        depth,
-        jobs: 1,
-        engine: DATA_SHEET.into(),
-        iops,
-        mean_us: None,
-        p50_us: None,
-        p99_us: None,
+/// A random read alone that takes longer is of no flash, in us.
+const FLASH_READ_MAX_US: f64 = 2000.0;
+/// Larger reads take long on flash, too, in bytes.
+const SMALL_BYTES: u32 = 16_384;
+
+/// Refuses cells of what turns: no figure of flash would make it as slow in the way that it is.
+fn refuse_disks(cells: &[Cell]) -> Result<()> {
+    let is_small = |cell: &&Cell| {
+        let is_read = cell.random && !cell.writes && cell.mix.is_none();
+        is_read && cell.in_flight() == 1 && cell.drives == 1 && cell.bytes <= SMALL_BYTES
     };
-    let long = 131_072;
-    let of = |mb_per_s: f64| mb_per_s * 1e6 / f64::from(long);
-    let cells = [
-        given.read_latency_us.map(|us| cell(false, BASE_BYTES, 1, 1e6 / us)),
-        given.write_latency_us.map(|us| cell(true, BASE_BYTES, 1, 1e6 / us)),
-        given.read_iops.map(|iops| cell(false, BASE_BYTES, 256, iops)),
-        given.write_iops.map(|iops| cell(true, BASE_BYTES, 256, iops)),
-        given.read_mb_per_s.map(|rate| cell(false, long, 32, of(rate))),
-        given.write_mb_per_s.map(|rate| cell(true, long, 32, of(rate))),
-    ];
-    cells.into_iter().flatten().collect()
+    // A mean may be one of stalls.
+    let usual_us =
+        |cell: &Cell| cell.p50_us.map_or(1e6 / cell.iops, |p50| p50.min(1e6 / cell.iops));
+    let slow = cells.iter().filter(is_small).find(|cell| usual_us(cell) > FLASH_READ_MAX_US);
+    let Some(slow) = slow else { return Ok(()) };
+    Err(Error::input(format!(
+        "{} ({slow}): a read alone takes {:.3} ms, and one of flash at most {} ms: this looks like a disk that turns; measure \
+         such a disk with `ileave drives probe --rotating`, or give `--rpm` and `--read-mb` of its data sheet without \
+         results; for a cloud volume as slow as that, take one of the catalogue (`ileave drives`)",
+        slow.device,
+        usual_us(slow) / 1e3,
+        FLASH_READ_MAX_US / 1e3
+    )))
 }
 
 /// Capacity, state and what else no cell says.
