@@ -3,9 +3,11 @@
 
 use super::print_json;
 use crate::flags::DriveFitFlags;
+use crate::terminal::harmless;
 use lab::Result;
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
+use std::io::Write as _;
 use verdict::tables::table;
 
 /// A drive's file.
@@ -24,19 +26,25 @@ pub(super) struct Fitted {
     pub(super) checked_json: Map<String, Json>,
 }
 
-/// Writes the file, or prints it with the rest.
+/// Writes the file, or prints it. What is said of it goes to standard error where the file itself is printed.
 pub(super) fn finish(fitted: Fitted, flags: &DriveFitFlags) -> Result<String> {
     if let Some(file) = &flags.out {
         super::catalogue::write_drive(file, &fitted.text, flags.force)?;
     }
-    Ok(if flags.json { print_json(&in_json(fitted, flags)) } else { for_people(fitted, flags) })
+    if flags.json {
+        return Ok(print_json(&in_json(fitted, flags)));
+    }
+    if flags.out.is_some() {
+        return Ok(for_people(fitted, flags));
+    }
+    let text = fitted.text.clone();
+    let said = for_people(fitted, flags);
+    let _ = std::io::stderr().lock().write_all(harmless(&said).as_bytes());
+    Ok(text)
 }
 
 fn for_people(fitted: Fitted, flags: &DriveFitFlags) -> String {
-    let mut output = if flags.out.is_none() { fitted.text } else { String::new() };
-    if !output.is_empty() && !output.ends_with('\n') {
-        output += "\n";
-    }
+    let mut output = String::new();
     let mut figures = table(&["figure", "value", "from"].map(String::from), 3);
     for row in fitted.rows {
         figures.add_row(row);
