@@ -15,6 +15,14 @@ pub(crate) fn validate(flags: &ValidateFlags) -> Result<String> {
     if let Some(drive) = &flags.drive {
         return super::grid::validate(drive, flags);
     }
+    let given = &flags.directory;
+    if given.is_file() {
+        return Err(Error::input(format!(
+            "{} is a file, and traces are in a directory; a grid is compared with a flash drive: add `--drive NAME`, of \
+             `ileave drives` or a file",
+            given.display()
+        )));
+    }
     if let Some(drives) = flags.drives.as_deref().filter(|drives| drives.is_dir()) {
         return each(drives, flags);
     }

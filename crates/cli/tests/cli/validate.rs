@@ -53,6 +53,17 @@ fn it_prints_a_row_for_each_trace() {
     assert!(text.contains("11.100") && text.contains("second half"), "{text}");
 }
 
+/// The next step was said to be a line in `grid.csv/drives.toml`.
+#[test]
+fn a_grid_needs_a_drive() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("grid.csv"), "device,rw,bs,qd,jobs,iops\n").unwrap();
+    let output = ileave(scratch.path(), &["validate", "grid.csv"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("grid.csv is a file") && error.contains("`--drive NAME`"), "{error}");
+}
+
 /// A drive that nobody has seen before, from its figures alone.
 #[test]
 fn it_reads_measured_drives() {
