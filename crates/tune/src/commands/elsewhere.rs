@@ -5,47 +5,78 @@ use super::{Command, Plan};
 
 /// The commands of LVM, ZFS, btrfs, FreeBSD's GEOM, and NetBSD's ccd and RAIDframe.
 pub(super) fn commands(plan: &Plan<'_>) -> Vec<Command> {
-    let lines = match plan.level.name {
-        "md-stripe" => stripe(plan),
-        "md-mirror" => mirror(plan),
-        "md-raid5" => one_parity(plan),
-        "md-raid6" => two_parities(plan),
-        "md-raid10" | "md-raid10-f2" => pairs(plan),
-        _ if plan.level.nested().is_some() => vec![zfs(&groups(plan))],
-        _ => return Vec::new(),
-    };
-    let command =
-        |(what, line): (&str, String)| Command { when: "elsewhere", what: what.into(), line };
-    // Where a file system was chosen, btrfs was measured.
-    let is_new = |(what, _): &Line| plan.file_system.is_none() || *what != "btrfs";
-    lines.into_iter().filter(is_new).map(command).collect()
+    lines(plan).into_iter().map(Line::command).collect()
 }
 
-type Line = (&'static str, String);
+/// Those of one system.
+pub(super) fn of_system(plan: &Plan<'_>, system: &str) -> Vec<Command> {
+    let own = lines(plan).into_iter().filter(|line| line.system == system);
+    own.map(Line::command).collect()
+}
+
+fn lines(plan: &Plan<'_>) -> Vec<Line> {
+    let copies = plan.level.losses_survived(plan.members) + 1;
+    let lines = match plan.level.name {
+        "md-stripe" => stripe(plan),
+        "md-raid5" => one_parity(plan),
+        "md-raid6" => two_parities(plan),
+        _ if plan.level.nested().is_some() => vec![zfs(plan, &groups(plan))],
+        "md-mirror" => mirror(plan),
+        // One set of copies is a mirror.
+        name if name.starts_with("md-raid10") && copies == plan.members => mirror(plan),
+        name if name.starts_with("md-raid10") => stripe_of_mirrors(plan, copies),
+        _ => return Vec::new(),
+    };
+    // Where a file system was chosen, btrfs was measured.
+    let is_new = |line: &Line| plan.file_system.is_none() || line.system != "btrfs";
+    lines.into_iter().filter(is_new).collect()
+}
+
+/// The commands of one system.
+struct Line {
+    system: &'static str,
+    /// What is to be known of them; nothing where they say it all.
+    note: String,
+    line: String,
+}
+
+impl Line {
+    fn command(self) -> Command {
+        let Line { system, note, line } = self;
+        let what = if note.is_empty() { system.into() } else { format!("{system}; {note}") };
+        Command { when: "elsewhere", what, line }
+    }
+}
 
 fn stripe(plan: &Plan<'_>) -> Vec<Line> {
     let (members, kib) = (plan.members, plan.chunk_kib());
     vec![
-        lvm(&format!("--type striped -i {members} -I {kib}k")),
-        zfs("$disks"),
-        btrfs("-d raid0 -m raid1"),
-        ("FreeBSD", format!("gstripe label -v -s {} data $disks", kib * 1024)),
-        ("NetBSD", format!("ccdconfig ccd0 {} none $disks", kib * 2)),
+        lvm(plan, &format!("--type striped -i {members} -I {kib}k")),
+        zfs(plan, &disks(plan)),
+        btrfs(plan, "-d raid0 -m raid1"),
+        geom(plan, format!("gstripe label -v -s {} data {}", kib * 1024, disks(plan))),
+        Line {
+            system: "NetBSD",
+            note: left_out(plan, "ccd has no spares"),
+            line: format!("ccdconfig ccd0 {} none {}", kib * 2, disks(plan)),
+        },
     ]
 }
 
 fn mirror(plan: &Plan<'_>) -> Vec<Line> {
-    vec![
+    let disks = disks(plan);
+    let mut lines = vec![
         lvm_raid(plan, &format!("--type raid1 -m {}", plan.members - 1)),
-        zfs("mirror $disks"),
-        btrfs("-d raid1 -m raid1"),
-        ("FreeBSD", "gmirror label -v data $disks".into()),
-        if plan.members == 2 {
-            raidframe(plan, 1)
-        } else {
-            without("NetBSD", "RAIDframe keeps two copies at most")
-        },
-    ]
+        zfs(plan, &format!("mirror {disks}")),
+    ];
+    lines.push(btrfs_copies(plan, plan.members));
+    lines.push(geom(plan, format!("gmirror label -v data {disks}")));
+    lines.push(if plan.members == 2 {
+        raidframe(plan, 1)
+    } else {
+        without("NetBSD", "RAIDframe keeps two copies at most")
+    });
+    lines
 }
 
 // btrfs' own parity is not for data that matter: its write hole is open.
@@ -53,9 +84,9 @@ fn one_parity(plan: &Plan<'_>) -> Vec<Line> {
     let (members, kib) = (plan.members, plan.chunk_kib());
     vec![
         lvm_raid(plan, &format!("--type raid5 -i {} -I {kib}k", plan.data_members())),
-        zfs("raidz1 $disks"),
+        zfs(plan, &format!("raidz1 {}", disks(plan))),
         if (members - 1).is_power_of_two() && members > 2 {
-            ("FreeBSD", "graid3 label -v data $disks".into())
+            geom(plan, format!("graid3 label -v data {}", disks(plan)))
         } else {
             without("FreeBSD", "graid3 takes 3, 5, 9 or 17 disks; use ZFS, which FreeBSD has too")
         },
@@ -64,10 +95,14 @@ fn one_parity(plan: &Plan<'_>) -> Vec<Line> {
 }
 
 fn two_parities(plan: &Plan<'_>) -> Vec<Line> {
-    let kib = plan.chunk_kib();
+    let (data, kib) = (plan.data_members(), plan.chunk_kib());
     vec![
-        lvm_raid(plan, &format!("--type raid6 -i {} -I {kib}k", plan.data_members())),
-        zfs("raidz2 $disks"),
+        if data < 3 {
+            without("LVM", "its raid6 takes five disks or more")
+        } else {
+            lvm_raid(plan, &format!("--type raid6 -i {data} -I {kib}k"))
+        },
+        zfs(plan, &format!("raidz2 {}", disks(plan))),
         without("FreeBSD", "GEOM has no double parity; use ZFS, which FreeBSD has too"),
         without("NetBSD", "RAIDframe has no double parity"),
     ]
@@ -84,33 +119,77 @@ fn groups(plan: &Plan<'_>) -> String {
     (0..of.groups).map(group).collect::<Vec<_>>().join(" ")
 }
 
-fn pairs(plan: &Plan<'_>) -> Vec<Line> {
+/// A stripe over mirrors of so many disks each, which near and far copies survive as much as.
+fn stripe_of_mirrors(plan: &Plan<'_>, copies: usize) -> Vec<Line> {
     let (members, kib) = (plan.members, plan.chunk_kib());
-    if !members.is_multiple_of(2) {
-        return vec![
-            btrfs("-d raid10 -m raid10"),
-            without("LVM, ZFS, FreeBSD and NetBSD", "pairs need an even number of disks"),
-        ];
+    let mut lines = Vec::new();
+    if !members.is_multiple_of(copies) {
+        lines.push(btrfs_copies(plan, copies));
+        let why = match copies {
+            2 => "pairs need an even number of disks".into(),
+            _ => format!("mirrors of {copies} disks need a multiple of {copies}"),
+        };
+        lines.push(without("LVM, ZFS, FreeBSD and NetBSD", &why));
+        return lines;
     }
-    let vdevs = if members > 2 { "mirror A B mirror C D …" } else { "mirror $disks" };
-    vec![
-        lvm_raid(plan, &format!("--type raid10 -m 1 -i {} -I {kib}k", plan.data_members())),
-        zfs(vdevs),
-        btrfs("-d raid10 -m raid10"),
-        (
-            "FreeBSD",
-            format!(
-                "set -- $disks; n=0; while [ $# -gt 0 ]; do gmirror label -v m$n $1 $2; shift 2; n=$((n+1)); done; \
-                 gstripe label -v -s {} data /dev/mirror/m*",
-                kib * 1024
-            ),
-        ),
-        raidframe(plan, 1),
-    ]
+    // `$1 $2`, the disks of one mirror.
+    let one = (1..=copies).map(|disk| format!("${disk}")).collect::<Vec<_>>().join(" ");
+    let each = |start: &str, one: &str| {
+        let disks = disks(plan);
+        format!("set -- {disks}; {start}; while [ $# -gt 0 ]; do {one}; shift {copies}; done")
+    };
+    lines.push(if copies == 2 {
+        lvm_raid(plan, &format!("--type raid10 -m 1 -i {} -I {kib}k", members / 2))
+    } else {
+        without("LVM", "its raid10 keeps two copies")
+    });
+    let vdevs = each("vdevs=", &format!("vdevs=\"$vdevs mirror {one}\""));
+    let pool = zfs(plan, "$vdevs");
+    lines.push(Line { line: format!("{vdevs}; {}", pool.line), ..pool });
+    lines.push(btrfs_copies(plan, copies));
+    let mirrors = each("n=0", &format!("gmirror label -v m$n {one}; n=$((n+1))"));
+    let stripe = format!("gstripe label -v -s {} data /dev/mirror/m*", kib * 1024);
+    lines.push(geom(plan, format!("{mirrors}; {stripe}")));
+    lines.push(if copies == 2 {
+        raidframe(plan, 1)
+    } else {
+        without("NetBSD", "RAIDframe keeps two copies at most")
+    });
+    lines
 }
 
-fn lvm(options: &str) -> Line {
-    ("LVM", format!("vgcreate vg0 $disks; lvcreate {options} -l 100%FREE -n data vg0"))
+/// The members, without spares.
+fn disks(plan: &Plan<'_>) -> String {
+    match plan.spares {
+        0 => "$disks".into(),
+        _ => format!("$(echo $disks | cut -d' ' -f1-{})", plan.members),
+    }
+}
+
+/// The spares, which are the last.
+fn spares(plan: &Plan<'_>) -> Option<String> {
+    (plan.spares > 0).then(|| format!("$(echo $disks | cut -d' ' -f{}-)", plan.members + 1))
+}
+
+/// That a system has no use for spares, where there are some.
+fn left_out(plan: &Plan<'_>, why: &str) -> String {
+    match plan.spares {
+        0 => String::new(),
+        1 => format!("{why}: the last disk is left out"),
+        several => format!("{why}: the last {several} disks are left out"),
+    }
+}
+
+fn lvm(plan: &Plan<'_>, options: &str) -> Line {
+    let (note, room) = match plan.spares {
+        0 => (String::new(), "-l 100%FREE -n data vg0".to_string()),
+        // Room that is left free takes a failed disk's place, if dmeventd is told so.
+        _ => (
+            "spares are taken where lvm.conf has `raid_fault_policy = \"allocate\"`".into(),
+            format!("-l 100%PVS -n data vg0 {}", disks(plan)),
+        ),
+    };
+    Line { system: "LVM", note, line: format!("vgcreate vg0 $disks; lvcreate {options} {room}") }
 }
 
 /// A type with redundancy, which has a bitmap.
@@ -120,32 +199,55 @@ fn lvm_raid(plan: &Plan<'_>, options: &str) -> Line {
         Some(kib) => format!(" --regionsize {kib}k"),
         None => String::new(),
     };
-    lvm(&format!("{options}{region}"))
+    lvm(plan, &format!("{options}{region}"))
 }
 
 /// The record size is ZFS's own; a database wants that of its pages, large files 1M.
-fn zfs(vdevs: &str) -> Line {
-    ("ZFS", format!("zpool create -o ashift=12 -O recordsize=128K tank {vdevs}"))
+fn zfs(plan: &Plan<'_>, vdevs: &str) -> Line {
+    let spares = spares(plan).map_or(String::new(), |disks| format!(" spare {disks}"));
+    let line = format!("zpool create -o ashift=12 -O recordsize=128K tank {vdevs}{spares}");
+    Line { system: "ZFS", note: String::new(), line }
 }
 
-fn btrfs(profiles: &str) -> Line {
-    ("btrfs", format!("mkfs.btrfs {profiles} $disks"))
+fn btrfs(plan: &Plan<'_>, profiles: &str) -> Line {
+    let note = left_out(plan, "btrfs has no hot spares");
+    Line { system: "btrfs", note, line: format!("mkfs.btrfs {profiles} {}", disks(plan)) }
+}
+
+/// So many copies on different disks, of any number of disks.
+fn btrfs_copies(plan: &Plan<'_>, copies: usize) -> Line {
+    let profile = match copies {
+        2 if plan.members < 4 => "raid1",
+        2 => "raid10",
+        3 => "raid1c3",
+        4 => "raid1c4",
+        _ => return without("btrfs", "it keeps four copies at most"),
+    };
+    btrfs(plan, &format!("-d {profile} -m {profile}"))
+}
+
+fn geom(plan: &Plan<'_>, line: String) -> Line {
+    Line { system: "FreeBSD", note: left_out(plan, "GEOM has no hot spares"), line }
 }
 
 fn without(system: &'static str, why: &str) -> Line {
-    (system, format!("# none: {why}"))
+    Line { system, note: String::new(), line: format!("# none: {why}") }
 }
 
 /// raidctl's file for a level, and what takes it. Without an interleave a stripe unit only says where requests are cut.
 fn raidframe(plan: &Plan<'_>, level: u8) -> Line {
     let sectors = if plan.level.interleaved() { plan.chunk_kib() * 2 } else { 128 };
-    let (members, file) = (plan.members, "raid0.conf");
+    let (members, file, disks) = (plan.members, "raid0.conf", disks(plan));
+    let spare = spares(plan).map_or(String::new(), |disks| {
+        format!(" printf 'START spare\\n'; printf '%s\\n' {disks};")
+    });
     let line = format!(
-        "{{ printf 'START array\\n1 {members} 0\\nSTART disks\\n'; printf '%s\\n' $disks; \
+        "{{ printf 'START array\\n1 {members} {}\\nSTART disks\\n'; printf '%s\\n' {disks};{spare} \
          printf 'START layout\\n{sectors} 1 1 {level}\\nSTART queue\\nfifo 100\\n'; }} > {file}; \
-         raidctl -C {file} raid0; raidctl -I 1 raid0; raidctl -iv raid0"
+         raidctl -C {file} raid0; raidctl -I 1 raid0; raidctl -iv raid0",
+        plan.spares
     );
-    ("NetBSD", line)
+    Line { system: "NetBSD", note: String::new(), line }
 }
 
 #[cfg(test)]
@@ -155,13 +257,13 @@ mod tests {
     use lab::formats::{ccd, raidctl};
     use std::process::Command as Process;
 
-    fn netbsd(level: &str, members: usize) -> String {
-        let plan = Plan {
+    fn plan(level: &str, members: usize, spares: usize) -> Plan<'static> {
+        Plan {
             level: level.parse().unwrap(),
             chunk: "64KiB",
             cache: "256",
             members,
-            spares: 0,
+            spares,
             caches_off: false,
             remembered: Remembered::Nothing,
             region_kib: Some(REGION_KIB),
@@ -170,32 +272,146 @@ mod tests {
             volumes: None,
             fio: None,
             file_system: None,
+        }
+    }
+
+    /// What is said of a system, and the first of its lines.
+    fn on(system: &str, plan: &Plan<'_>) -> (String, String) {
+        let command = of_system(plan, system).remove(0);
+        (command.what, command.line)
+    }
+
+    fn netbsd(level: &str, members: usize, spares: usize) -> String {
+        on("NetBSD", &plan(level, members, spares)).1
+    }
+
+    /// What programs a line of shell starts, with which words, of disks `a`, `b` and so on.
+    fn started(plan: &Plan<'_>, line: &str) -> String {
+        let names =
+            (b'a'..).take(plan.members + plan.spares).map(|name| char::from(name).to_string());
+        let disks = names.collect::<Vec<_>>().join(" ");
+        let programs =
+            ["zpool", "mkfs.btrfs", "gmirror", "gstripe", "graid3", "vgcreate", "lvcreate"];
+        let said = |name: &&str| format!("{}() {{ echo {name} $*; }}; ", name.replace('.', "_"));
+        let shell = format!(
+            "{}disks='{disks}'; {}",
+            programs.iter().map(said).collect::<String>(),
+            line.replace("mkfs.btrfs", "mkfs_btrfs")
+        );
+        let output = Process::new("sh").args(["-c", &shell]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[test]
+    fn copies_survive_as_much_elsewhere() {
+        let btrfs = |level, members| {
+            let (_, line) = on("btrfs", &plan(level, members, 0));
+            line.split_whitespace().nth(2).unwrap_or_default().to_string()
         };
-        let mut commands = commands(&plan).into_iter();
-        commands.find(|command| command.what == "NetBSD").unwrap().line
+        assert_eq!(
+            [2, 3, 4].map(|members| btrfs("md-mirror", members)),
+            ["raid1", "raid1c3", "raid1c4"]
+        );
+        let (_, none) = on("btrfs", &plan("md-mirror", 5, 0));
+        assert_eq!(none, "# none: it keeps four copies at most");
+        assert_eq!(btrfs("md-raid10-n3", 8), "raid1c3");
+        assert_eq!([btrfs("md-raid10", 3), btrfs("md-raid10-f2", 6)], ["raid1", "raid10"]);
+    }
+
+    /// Near or far, three copies of six disks are two mirrors of three; of three disks one.
+    #[test]
+    fn three_copies_are_mirrors_of_three() {
+        for level in ["md-raid10-n3", "md-raid10-f3"] {
+            let six = plan(level, 6, 0);
+            let of = |system| started(&six, &on(system, &six).1);
+            assert_eq!(
+                of("ZFS"),
+                "zpool create -o ashift=12 -O recordsize=128K tank mirror a b c mirror d e f\n"
+            );
+            assert_eq!(
+                of("FreeBSD"),
+                "gmirror label -v m0 a b c\ngmirror label -v m1 d e f\n\
+                 gstripe label -v -s 65536 data /dev/mirror/m*\n"
+            );
+            let lvm = on("LVM", &six).1;
+            assert_eq!(lvm, "# none: its raid10 keeps two copies");
+            let three = plan(level, 3, 0);
+            assert_eq!(on("FreeBSD", &three).1, "gmirror label -v data $disks");
+            assert!(on("LVM", &three).1.contains("--type raid1 -m 2 "), "{level}");
+            let eight = plan(level, 8, 0);
+            let none = on("LVM, ZFS, FreeBSD and NetBSD", &eight).1;
+            assert_eq!(none, "# none: mirrors of 3 disks need a multiple of 3");
+        }
+    }
+
+    #[test]
+    fn spares_are_no_members_elsewhere() {
+        let of = |level, members, system| {
+            let plan = plan(level, members, 1);
+            let (what, line) = on(system, &plan);
+            (what, started(&plan, &line))
+        };
+        let zfs = |level, members| {
+            of(level, members, "ZFS").1.replace("create -o ashift=12 -O recordsize=128K tank ", "")
+        };
+        assert_eq!(zfs("md-raid6", 6), "zpool raidz2 a b c d e f spare g\n");
+        assert_eq!(zfs("md-mirror", 2), "zpool mirror a b spare c\n");
+        assert_eq!(zfs("md-raid10", 4), "zpool mirror a b mirror c d spare e\n");
+        assert_eq!(zfs("md-raid50-2", 8), "zpool raidz1 a b c d raidz1 e f g h spare i\n");
+        let (what, line) = of("md-raid10", 6, "FreeBSD");
+        assert_eq!(what, "FreeBSD; GEOM has no hot spares: the last disk is left out");
+        assert_eq!(line.matches("gmirror").count(), 3);
+        assert!(line.contains("m2 e f\n"), "{line}");
+        let (what, line) = of("md-mirror", 2, "btrfs");
+        assert_eq!(what, "btrfs; btrfs has no hot spares: the last disk is left out");
+        assert_eq!(line, "mkfs.btrfs -d raid1 -m raid1 a b\n");
+        let (what, line) = of("md-raid6", 6, "LVM");
+        assert_eq!(
+            what,
+            "LVM; spares are taken where lvm.conf has `raid_fault_policy = \"allocate\"`"
+        );
+        assert!(line.starts_with("vgcreate vg0 a b c d e f g\n"), "{line}");
+        assert!(
+            line.ends_with("-i 4 -I 64k --regionsize 64m -l 100%PVS -n data vg0 a b c d e f\n"),
+            "{line}"
+        );
+    }
+
+    /// lvcreate(8) refuses fewer than three stripes of raid6, and fewer than two of raid10.
+    #[test]
+    fn lvm_is_given_as_many_disks_as_it_takes() {
+        let lvm = |level, members| on("LVM", &plan(level, members, 0)).1;
+        assert_eq!(lvm("md-raid6", 4), "# none: its raid6 takes five disks or more");
+        assert!(lvm("md-raid6", 5).contains("--type raid6 -i 3 "));
+        assert!(lvm("md-raid10", 2).contains("--type raid1 -m 1 "));
+        assert!(lvm("md-raid10", 4).contains("--type raid10 -m 1 -i 2 "));
     }
 
     /// What the shell writes is what raidctl(8) has, as its reader here knows it.
     #[test]
     fn raidctl_is_given_a_file_that_it_reads() {
-        for (level, members, expected) in
-            [("md-raid5", 4, "raidframe-raid5"), ("md-mirror", 2, "raidframe-mirror")]
-        {
-            let line = netbsd(level, members);
+        for (level, members, spares, expected) in [
+            ("md-raid5", 4, 0, "raidframe-raid5"),
+            ("md-raid5", 3, 1, "raidframe-raid5"),
+            ("md-mirror", 2, 0, "raidframe-mirror"),
+            ("md-mirror", 2, 2, "raidframe-mirror"),
+        ] {
+            let line = netbsd(level, members, spares);
             let (write, _) = line.split_once(" > ").unwrap();
-            let disks = ["/dev/wd0e", "/dev/wd1e", "/dev/wd2e", "/dev/wd3e"][..members].join(" ");
-            let shell = format!("disks='{disks}'; {write}");
+            let disks = ["/dev/wd0e", "/dev/wd1e", "/dev/wd2e", "/dev/wd3e"].map(String::from);
+            let disks = &disks[..members + spares];
+            let shell = format!("disks='{}'; {write}", disks.join(" "));
             let output = Process::new("sh").args(["-c", &shell]).output().unwrap();
             let text = String::from_utf8(output.stdout).unwrap();
             let raid = raidctl::parse("raid0.conf", &text).unwrap();
-            assert_eq!(raid.members.join(" "), disks);
+            assert_eq!((&raid.members[..], &raid.spares[..]), disks.split_at(members));
             assert_eq!((raid.interleave_sectors, raid.level.level()), (128, expected));
         }
     }
 
     #[test]
     fn ccdconfig_is_given_a_line_of_its_configuration() {
-        let line = netbsd("md-stripe", 3).replace("$disks", "/dev/wd0e /dev/wd1e /dev/wd2e");
+        let line = netbsd("md-stripe", 3, 0).replace("$disks", "/dev/wd0e /dev/wd1e /dev/wd2e");
         let text = line.strip_prefix("ccdconfig ").unwrap();
         let volumes = ccd::parse("ccd.conf", text, None).unwrap();
         assert_eq!((volumes[0].members.len(), volumes[0].interleave_sectors), (3, 128));

@@ -117,15 +117,13 @@ fn volume(
         None if is_own => plan.commands(),
         None => plan.rented().into_iter().chain(elsewhere::commands(&plan)).collect(),
         Some(LVM) => {
-            let lines = elsewhere::commands(&plan).into_iter().filter(|line| line.what == LVM);
+            let lines = elsewhere::of_system(&plan, LVM);
             plan.drives()
                 .into_iter()
-                .chain(lines.map(|line| build("the volume", line.line)))
+                .chain(lines.into_iter().map(|line| build("the volume", line.line)))
                 .collect()
         }
-        Some(system) => {
-            elsewhere::commands(&plan).into_iter().filter(|line| line.what == system).collect()
-        }
+        Some(system) => elsewhere::of_system(&plan, system),
     }
 }
 
