@@ -10,6 +10,8 @@
 //! Their constants are recalled from the papers, not read there. An Exos X18 with 8 in flight: 0.25 · 12.2 ms ·
 //! 288 MB/s · 7 = 6.1 MB.
 
+use lab::Result;
+use lab::catalogue::{self, Drive, Model};
 use serde::Serialize;
 
 /// A rule and its word on this case.
@@ -31,8 +33,8 @@ pub struct Rule {
 /// What rules ask.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// Mean seek and half a revolution in seconds, and the rate of the outermost tracks in bytes a second; of a disk.
-    pub disk: Option<(f64, f64)>,
+    /// What the drives are.
+    pub media: Media,
     /// Requests in flight.
     pub in_flight: u64,
     /// Share of reads.
@@ -43,6 +45,59 @@ pub struct Case {
     pub in_order: bool,
     /// Whether the level keeps parity.
     pub parity: bool,
+}
+
+/// What drives are, to rules that weigh positioning against transfer.
+#[derive(Clone, Copy, Debug)]
+pub enum Media {
+    /// Disks.
+    Disk {
+        /// Mean seek and half a revolution, in seconds.
+        position_s: f64,
+        /// The rate of the outermost tracks, in bytes a second.
+        bytes_per_s: f64,
+    },
+    /// Disks with overlapping tracks.
+    Shingled,
+    /// Disks that are an arm and nothing else.
+    Ideal,
+    /// Flash drives.
+    Flash,
+    /// A cloud's volumes.
+    Remote,
+}
+
+impl Media {
+    /// What a drive is.
+    ///
+    /// # Errors
+    ///
+    /// Where its figures make no drive.
+    pub fn of(drive: &Drive) -> Result<Media> {
+        let derived = catalogue::describe(&drive.name)?.derived;
+        let follows = |key: &str| derived.iter().find(|row| row.key == key).map(|row| row.value);
+        let figures = ["seek_mean", "rotation_mean", "media_rate_outer"].map(follows);
+        Ok(match (&drive.model, figures) {
+            (Model::Shingled(_), _) => Media::Shingled,
+            (_, [Some(seek_ms), Some(rotation_ms), Some(mb)]) => {
+                Media::Disk { position_s: (seek_ms + rotation_ms) / 1e3, bytes_per_s: mb * 1e6 }
+            }
+            _ if drive.is_remote() => Media::Remote,
+            _ if drive.is_rotational() => Media::Ideal,
+            _ => Media::Flash,
+        })
+    }
+
+    /// Why rules of position do not apply; nothing of disks.
+    fn why_not(self) -> Option<&'static str> {
+        match self {
+            Media::Disk { .. } => None,
+            Media::Shingled => Some("a shingled disk rewrites whole bands of tracks"),
+            Media::Ideal => Some("an ideal disk has no tracks"),
+            Media::Flash => Some("flash serves many requests at once"),
+            Media::Remote => Some("a cloud volume serves many requests at once"),
+        }
+    }
 }
 
 /// What the rules of position are about.
@@ -115,14 +170,14 @@ pub fn rules(case: &Case) -> Vec<Rule> {
 /// A rule from the time to a position: a share of it for each request in flight but one, or below 0 of it alone.
 fn by_position(name: &'static str, case: &Case, share: Option<f64>) -> Rule {
     let about = if name.contains("Lee") { "RAID 5" } else { "a stripe without parity" };
-    let (Some((position_s, rate)), Some(share)) = (case.disk, share) else {
-        let why = match case.disk {
-            None => format!("it is about {about} on disks; flash serves many requests at once"),
-            Some(_) => format!("it is about {about}"),
+    let (Media::Disk { position_s, bytes_per_s }, Some(share)) = (case.media, share) else {
+        let why = match case.media.why_not() {
+            Some(why) => format!("it is about {about} on disks; {why}"),
+            None => format!("it is about {about}"),
         };
         return Rule { name, says: "does not apply".into(), agrees: None, why, chunk_kib: None };
     };
-    let travelled = position_s * rate;
+    let travelled = position_s * bytes_per_s;
     let bytes = match share {
         share if share < 0.0 => -share * travelled,
         share => share * travelled * case.in_flight.saturating_sub(1) as f64 + 512.0,
@@ -157,7 +212,7 @@ mod tests {
     use super::*;
 
     const EXOS: Case = Case {
-        disk: Some((0.0122, 288e6)),
+        media: Media::Disk { position_s: 0.0122, bytes_per_s: 288e6 },
         in_flight: 8,
         reads: 1.0,
         request_bytes: 1 << 20,
@@ -180,10 +235,30 @@ mod tests {
 
     #[test]
     fn rules_of_disks_say_nothing_of_flash() {
-        let flash = rules(&Case { disk: None, in_order: false, request_bytes: 8192, ..EXOS });
+        let flash =
+            rules(&Case { media: Media::Flash, in_order: false, request_bytes: 8192, ..EXOS });
         assert_eq!(flash[0].chunk_kib, None);
         let azure = flash.iter().find(|rule| rule.name == "Azure").unwrap();
         assert_eq!(azure.chunk_kib, Some(64));
+    }
+
+    #[test]
+    fn drives_that_rules_are_not_about_are_called_what_they_are() {
+        let why = |name| {
+            let media = Media::of(&catalogue::drive(name).unwrap()).unwrap();
+            rules(&Case { media, ..EXOS })[0].why.clone()
+        };
+        let about = "it is about a stripe without parity on disks";
+        assert_eq!(why("980-pro-1tb"), format!("{about}; flash serves many requests at once"));
+        assert_eq!(
+            why("wd40efax"),
+            format!("{about}; a shingled disk rewrites whole bands of tracks")
+        );
+        assert_eq!(
+            why("ebs-gp3[size=500GiB]"),
+            format!("{about}; a cloud volume serves many requests at once")
+        );
+        assert!(!why("st18000nm000j").contains("on disks;"));
     }
 
     #[test]

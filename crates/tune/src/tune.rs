@@ -8,14 +8,13 @@ use crate::doubt::Doubt;
 use crate::found::Found;
 use crate::pick::{Picked, Why, is_alike, is_default, pick};
 use crate::question::{Candidate, Question};
-use crate::rules::{self, Case, Rule};
+use crate::rules::{self, Case, Media, Rule};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
 use crate::without_copies::WithoutCopies;
 use crate::work::{block_bytes, names_its_cache};
 use crate::{danger, doubt, front, settings, why};
 use block::units::format_bytes;
-use lab::catalogue;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
 use lab::{Error, Result};
@@ -257,15 +256,6 @@ fn measure_default(
 
 /// What published rules ask.
 fn case(question: &Question, tried: &Tried<'_>, best: &Candidate) -> Result<Case> {
-    let drive = &question.drives.drive;
-    let derived = catalogue::describe(&drive.name)?.derived;
-    let follows = |key: &str| derived.iter().find(|row| row.key == key).map(|row| row.value);
-    let disk = match [follows("seek_mean"), follows("rotation_mean"), follows("media_rate_outer")] {
-        [Some(seek_ms), Some(rotation_ms), Some(mb)] => {
-            Some(((seek_ms + rotation_ms) / 1e3, mb * 1e6))
-        }
-        _ => None,
-    };
     let first = tried.experiment.workloads.first().cloned().unwrap_or_default();
     let number = |key: &str| {
         tried
@@ -280,7 +270,7 @@ fn case(question: &Question, tried: &Tried<'_>, best: &Candidate) -> Result<Case
     let reads = number("reads_percent")
         .map_or(if writes { 0.0 } else { 1.0 }, |percent| percent as f64 / 100.0);
     Ok(Case {
-        disk,
+        media: Media::of(&question.drives.drive)?,
         in_flight: number("depth").unwrap_or(1) * number("jobs").unwrap_or(1),
         reads,
         request_bytes: text("block")
