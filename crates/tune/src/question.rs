@@ -193,6 +193,16 @@ impl Question {
         } else {
             self.levels.iter().map(named).collect::<Result<_>>()?
         };
+        // mdadm refuses `--spare-devices` for it.
+        let is_of_use = |level: &Level| self.spares == 0 || level.name != "md-stripe";
+        if !all.is_empty() && !all.iter().any(is_of_use) {
+            return Err(Error::input(format!(
+                "--spares {}: a spare is of no use to md-stripe, which has nothing to rebuild it from; leave out `--spares`, or \
+                 take a `--level` with copies or parity",
+                self.spares
+            )));
+        }
+        let all: Vec<Level> = all.into_iter().filter(is_of_use).collect();
         let members = self.members();
         if members == 1 {
             return Err(Error::input(
@@ -549,6 +559,19 @@ pub(crate) mod tests {
         assert!(turns_off("4x st18000nm000j[write_cache=false]", "backup"));
         assert!(!turns_off("4x st18000nm000j[write_cache=true]", "vm"));
         assert!(!turns_off("4x st18000nm000j", "backup"));
+    }
+
+    /// mdadm: "spare-devices setting is incompatible with raid level 0".
+    #[test]
+    fn a_stripe_has_no_spares() {
+        let mut asked = Question { spares: 1, ..question("5x st18000nm000j", "backup", 0) };
+        let names: Vec<&str> = asked.possible().unwrap().iter().map(|of| of.name).collect();
+        assert_eq!(names, ["md-raid10", "md-raid10-f2", "md-raid5", "md-raid6"]);
+        asked.levels = vec!["md-stripe".into()];
+        let said = asked.possible().unwrap_err().to_string();
+        assert!(said.starts_with("--spares 1: a spare is of no use to md-stripe"), "{said}");
+        asked.spares = 0;
+        assert_eq!(asked.possible().unwrap()[0].name, "md-stripe");
     }
 
     #[test]
