@@ -96,6 +96,7 @@ impl Beside {
     pub(crate) fn plan<'a>(&self, plan: Plan<'a>) -> Plan<'a> {
         Plan {
             remembered: self.bitmap.as_ref().map_or(plan.remembered, Bitmap::remembered),
+            with_bitmap: self.bitmap.as_ref().and_then(Bitmap::instead),
             scheduler: self.scheduler.as_ref().map_or(plan.scheduler, Scheduler::to_set),
             read_ahead_kib: self
                 .read_ahead

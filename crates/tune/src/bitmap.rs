@@ -56,6 +56,16 @@ impl Bitmap {
         if self.is_cheap() { Remembered::Parts } else { Remembered::Nothing }
     }
 
+    /// What the work would have of one that is not built, where that is known.
+    pub(crate) fn instead(&self) -> Option<String> {
+        self.pair.times.filter(|_| !self.is_cheap())?;
+        Some(if self.pair.keeps_limits {
+            format!("this work is {}{}", self.price(), self.many_parts())
+        } else {
+            "`--subject-to` does not hold".into()
+        })
+    }
+
     /// What it costs and what it spares, in a line.
     pub(crate) fn line(&self) -> (String, String) {
         let took = hours(self.resync_h);
@@ -180,9 +190,20 @@ mod tests {
             limited.line().1.starts_with("`--subject-to` does not hold with a write-intent bitmap")
         );
         assert!(!limited.is_cheap());
+        assert_eq!(limited.instead().as_deref(), Some("`--subject-to` does not hold"));
         // What the verdict on layouts calls even is not cheap for that: a layout with a bitmap errs as it does without.
         let is_cheap = |costs_times| of(costs_times).is_cheap();
         assert_eq!([Some(1.2), Some(1.04), None].map(is_cheap), [false, true, false]);
+    }
+
+    /// The commands repeat what was measured of this work.
+    #[test]
+    fn what_is_not_built_says_what_it_would_cost_this_work() {
+        let in_order = |times| Bitmap { is_all_over: false, ..bitmap(times) }.instead();
+        assert_eq!(in_order(Some(1.2)).as_deref(), Some("this work is 17 % slower"));
+        assert_eq!([in_order(Some(1.04)), in_order(None)], [None, None]);
+        let all_over = bitmap(Some(60.0)).instead().unwrap();
+        assert!(all_over.starts_with("this work is about 60 times slower, for writes at random"));
     }
 
     #[test]

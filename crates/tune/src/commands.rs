@@ -43,6 +43,8 @@ pub struct Plan<'a> {
     pub caches_off: bool,
     /// What md remembers of writes, for a crash.
     pub remembered: Remembered,
+    /// What the work would have of a bitmap that is not built, where that was measured.
+    pub with_bitmap: Option<String>,
     /// What a bit of LVM's bitmap is to stand for, where it is not LVM's default.
     pub region_kib: Option<u64>,
     /// The I/O scheduler before each drive, where it is not the one that Linux takes by itself.
@@ -187,21 +189,9 @@ impl Plan<'_> {
         } else {
             String::new()
         };
-        // mdadm's default depends on its version.
-        let (what, bitmap) = match self.remembered {
-            _ if !self.level.has_bitmap() => ("the array", ""),
-            Remembered::Nothing => (
-                "the array, without a bitmap, as it was measured: a crash costs a full resync; with \
-                 `--bitmap=internal`, random writes are slower instead (docs/md.md)",
-                " --bitmap=none",
-            ),
-            Remembered::Parts => ("the array, with a bitmap", " --bitmap=internal"),
-            Remembered::Parity => {
-                ("the array, with a partial parity log", " --consistency-policy=ppl")
-            }
-        };
+        let (what, bitmap) = self.consistency();
         let options = format!("--level={level}{layout}");
-        commands.extend(self.arrays_made(what, &options, &format!("{chunk}{bitmap}")));
+        commands.extend(self.arrays_made(&what, &options, &format!("{chunk}{bitmap}")));
         if self.level.has_stripe_cache() && self.cache != "256" {
             let rows = self.cache;
             for name in self.arrays().iter().map(|device| device.trim_start_matches("/dev/")) {
@@ -231,6 +221,25 @@ impl Plan<'_> {
         };
         commands.push(build(what, line));
         commands
+    }
+
+    /// What is said of the array, and mdadm's option for what it remembers; its default depends on its version.
+    fn consistency(&self) -> (String, &'static str) {
+        let with = self.with_bitmap.as_deref().unwrap_or("random writes are slower instead");
+        match self.remembered {
+            _ if !self.level.has_bitmap() => ("the array".into(), ""),
+            Remembered::Nothing => (
+                format!(
+                    "the array, without a bitmap, as it was measured: a crash costs a full resync; with `--bitmap=internal`, \
+                     {with} (docs/md.md)"
+                ),
+                " --bitmap=none",
+            ),
+            Remembered::Parts => ("the array, with a bitmap".into(), " --bitmap=internal"),
+            Remembered::Parity => {
+                ("the array, with a partial parity log".into(), " --consistency-policy=ppl")
+            }
+        }
     }
 
     /// What sets how far Linux reads ahead on the device that is mounted.
@@ -402,6 +411,7 @@ mod tests {
             spares: 0,
             caches_off: false,
             remembered: Remembered::Nothing,
+            with_bitmap: None,
             region_kib: Some(REGION_KIB),
             scheduler: None,
             read_ahead_kib: None,
@@ -446,6 +456,7 @@ mod tests {
             let plan = Plan {
                 spares: usize::from(members == 8),
                 caches_off: level == "md-raid5",
+                with_bitmap: (level == "md-raid6").then(|| "this work is 16 % slower".into()),
                 fio: (level == "md-raid6")
                     .then(|| "--size=64g --direct=0 --end_fsync=1 --rw=write --bs=1m".into()),
                 ..plan(level, members)

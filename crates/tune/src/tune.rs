@@ -354,6 +354,7 @@ pub(crate) fn plan<'a>(
         spares: question.spares,
         caches_off: off,
         remembered: Remembered::Nothing,
+        with_bitmap: None,
         region_kib: Some(REGION_KIB),
         scheduler: None,
         read_ahead_kib: None,

@@ -266,6 +266,7 @@ mod tests {
             spares,
             caches_off: false,
             remembered: Remembered::Nothing,
+            with_bitmap: None,
             region_kib: Some(REGION_KIB),
             scheduler: None,
             read_ahead_kib: None,

@@ -101,6 +101,7 @@ fn volume(
             (_, true) => Remembered::Parity,
             _ => Remembered::Nothing,
         },
+        with_bitmap: None,
         region_kib: if volume.level.has_bitmap_of_lvm() {
             volume.region_sectors.map(|sectors| sectors / 2)
         } else {
