@@ -39,8 +39,8 @@ pub struct Plan<'a> {
     pub members: usize,
     /// Spares beside them.
     pub spares: usize,
-    /// Whether the drives' write caches are to be off.
-    pub caches_off: bool,
+    /// Why the drives' write caches are to be off; nothing where they stay as they are.
+    pub caches_off: Option<CachesOff>,
     /// What md remembers of writes, for a crash.
     pub remembered: Remembered,
     /// What the work would have of a bitmap that is not built, where that was measured.
@@ -57,6 +57,31 @@ pub struct Plan<'a> {
     pub fio: Option<String>,
     /// The file system that was chosen, where one was.
     pub file_system: Option<ChosenFileSystem>,
+}
+
+/// Why write caches are to be off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachesOff {
+    /// Whoever asks wants that, by `--safe` or after a drive's name.
+    Asked,
+    /// What was measured has them off, and nobody asked for it.
+    Measured,
+}
+
+impl CachesOff {
+    /// Why a command turns them off, and what leaving it out would mean.
+    fn why(self) -> &'static str {
+        match self {
+            CachesOff::Asked => {
+                "write caches off, as was asked; for after a restart, use a udev rule or hdparm.conf"
+            }
+            CachesOff::Measured => {
+                "write caches off, as it was measured; for after a restart, use a udev rule or hdparm.conf. Leave this line out to \
+                 keep them on: writes alone may be up to three times as fast, beside reads hardly, and a power cut loses \
+                 acknowledged writes that were not flushed"
+            }
+        }
+    }
 }
 
 /// What md remembers of writes, for a crash.
@@ -117,6 +142,16 @@ impl Plan<'_> {
         commands
     }
 
+    /// That the commands turn write caches off, where nobody asked for it.
+    pub(crate) fn caches_line(&self) -> Option<(String, String)> {
+        let is_said = self.caches_off == Some(CachesOff::Measured) && self.volumes.is_none();
+        is_said.then(|| {
+            let text = "off: that is what was measured, and what the commands build (`hdparm -W0`); to ask about caches that are \
+                        on, write [write_cache=true] after the drive's name";
+            ("write caches".into(), text.into())
+        })
+    }
+
     /// Options of mount(8): those that the chosen file system was measured with, none where that has none.
     fn mount_options(&self) -> String {
         match &self.file_system {
@@ -135,11 +170,8 @@ impl Plan<'_> {
             format!("disks=\"…\"   # the {all} devices, as in /dev/sdb"),
         ));
         // Nobody switches a cache behind a network.
-        if self.caches_off && self.volumes.is_none() {
-            commands.push(build(
-                "write caches off; for after a restart, use a udev rule or hdparm.conf",
-                "for disk in $disks; do hdparm -W0 $disk; done".into(),
-            ));
+        if let (Some(off), None) = (self.caches_off, &self.volumes) {
+            commands.push(build(off.why(), "for disk in $disks; do hdparm -W0 $disk; done".into()));
         }
         if let Some(name) = self.scheduler {
             commands.push(build(
@@ -409,7 +441,7 @@ mod tests {
             cache: "4096",
             members,
             spares: 0,
-            caches_off: false,
+            caches_off: None,
             remembered: Remembered::Nothing,
             with_bitmap: None,
             region_kib: Some(REGION_KIB),
@@ -455,7 +487,11 @@ mod tests {
         ] {
             let plan = Plan {
                 spares: usize::from(members == 8),
-                caches_off: level == "md-raid5",
+                caches_off: match level {
+                    "md-raid5" => Some(CachesOff::Measured),
+                    "md-raid6" => Some(CachesOff::Asked),
+                    _ => None,
+                },
                 with_bitmap: (level == "md-raid6").then(|| "this work is 16 % slower".into()),
                 fio: (level == "md-raid6")
                     .then(|| "--size=64g --direct=0 --end_fsync=1 --rw=write --bs=1m".into()),

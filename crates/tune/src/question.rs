@@ -477,6 +477,7 @@ fn block_sectors(work: &Table) -> Option<u64> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::commands::CachesOff;
 
     pub(crate) fn question(drives: &str, work: &str, survive: usize) -> Question {
         let drives = Drives::read(drives).unwrap();
@@ -549,19 +550,24 @@ pub(crate) mod tests {
 
     #[test]
     fn the_commands_turn_off_what_is_asked_about_as_off() {
-        let turns_off = |drives: &str, work: &str| {
-            let asked = question(drives, work, 1);
+        let turns_off = |drives: &str, work: &str, safe| {
+            let asked = Question { safe, ..question(drives, work, 1) };
             let best = asked.candidates().unwrap().0.remove(0);
-            crate::tune::plan(&asked, &asked.experiment().unwrap(), &best).caches_off
+            let plan = crate::tune::plan(&asked, &asked.experiment().unwrap(), &best);
+            (plan.caches_off, plan.caches_line())
         };
-        assert!(turns_off("4x st18000nm000j", "vm"));
-        assert!(turns_off("4x st18000nm000j[write_cache=false]", "vm"));
-        assert!(turns_off("4x st18000nm000j[write_cache=false]", "backup"));
-        assert!(!turns_off("4x st18000nm000j[write_cache=true]", "vm"));
-        assert!(!turns_off("4x st18000nm000j", "backup"));
+        let off = |drives: &str, work: &str| turns_off(drives, work, false).0;
+        let [asked, measured] = [Some(CachesOff::Asked), Some(CachesOff::Measured)];
+        assert_eq!(off("4x st18000nm000j", "vm"), measured);
+        assert_eq!(off("4x st18000nm000j[write_cache=false]", "vm"), asked);
+        assert_eq!(off("4x st18000nm000j[write_cache=false]", "backup"), asked);
+        assert_eq!(off("4x st18000nm000j[write_cache=true]", "vm"), None);
+        assert_eq!(off("4x st18000nm000j", "backup"), None);
+        let line = |safe| turns_off("4x st18000nm000j", "vm", safe).1;
+        assert!(line(false).unwrap().1.contains("write [write_cache=true] after the drive's name"));
+        assert_eq!(line(true), None);
     }
 
-    /// mdadm: "spare-devices setting is incompatible with raid level 0".
     #[test]
     fn a_stripe_has_no_spares() {
         let mut asked = Question { spares: 1, ..question("5x st18000nm000j", "backup", 0) };

@@ -2,7 +2,7 @@
 
 use crate::answer::{FactorShare, Tuned};
 use crate::beside::OfQuestion;
-use crate::commands::{Plan, REGION_KIB, Remembered, volumes};
+use crate::commands::{CachesOff, Plan, REGION_KIB, Remembered, volumes};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
@@ -88,6 +88,8 @@ pub fn tune(
     let beside = OfQuestion { tried: &tried, best }.beside(inputs.rebuild_h.range.low)?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
+    let plan = beside.plan(plan(question, &tried.experiment, best));
+    lines.extend(plan.caches_line());
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines());
     lines.extend(doubt::lines(&doubts));
@@ -103,7 +105,7 @@ pub fn tune(
         sensitivity: doubts,
         reasons,
         rules,
-        commands: beside.plan(plan(question, &tried.experiment, best)).commands(),
+        commands: plan.commands(),
         bitmap: beside.bitmap,
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
@@ -342,17 +344,19 @@ pub(crate) fn plan<'a>(
     best: &'a Candidate,
 ) -> Plan<'a> {
     let disk = &question.drives.drive;
-    let off = match experiment.value("drive.write_cache") {
+    let is_off = match experiment.value("drive.write_cache") {
         Some(value) => value.to_string() == "false",
         None => names_its_cache(disk) && !disk.write_cache(),
     };
+    let is_asked = question.safe || names_its_cache(disk);
+    let off = if is_asked { CachesOff::Asked } else { CachesOff::Measured };
     Plan {
         level: best.level,
         chunk: best.chunk,
         cache: best.cache,
         members: question.members(),
         spares: question.spares,
-        caches_off: off,
+        caches_off: is_off.then_some(off),
         remembered: Remembered::Nothing,
         with_bitmap: None,
         region_kib: Some(REGION_KIB),

@@ -312,8 +312,9 @@ impl Work {
         let off = toml::Table::from_iter([("write_cache".to_string(), false.into())]);
         self.tables.insert("drive".into(), off.into());
         self.warnings.push(format!(
-            "{}: small random writes, so disks run with their write caches off, which takes more than a million requests less. Full caches \
-             may make writes alone up to three times as fast: to keep them on, write [write_cache=true] after the drive's name",
+            "{}: small random writes, so disks run with their write caches off: more than a million requests would have to be \
+             simulated only to fill them. The commands turn them off, too. Full caches may make writes alone up to three times as \
+             fast: to ask about caches that are on, write [write_cache=true] after the drive's name",
             self.origin
         ));
     }
@@ -460,6 +461,9 @@ mod tests {
             let job = fio::read("job.fio", &format!("[global]\nsize=1g\n{options}")).unwrap();
             let mut work = Work::read("job", "job.fio", &job.experiment, Vec::new()).unwrap();
             work.turn_caches_off(&Drives::read(drives).unwrap().drive);
+            let said =
+                work.warnings.iter().any(|text| text.contains("have to be simulated only to fill"));
+            assert_eq!(said, work.tables.contains_key("drive"), "{:?}", work.warnings);
             work.tables.get("drive").map(ToString::to_string)
         };
         let small = "[a]\nrw=randrw\nbs=8k\n";

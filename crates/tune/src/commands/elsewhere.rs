@@ -264,7 +264,7 @@ mod tests {
             cache: "256",
             members,
             spares,
-            caches_off: false,
+            caches_off: None,
             remembered: Remembered::Nothing,
             with_bitmap: None,
             region_kib: Some(REGION_KIB),

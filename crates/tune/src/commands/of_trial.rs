@@ -1,6 +1,8 @@
 //! The commands that build what a trial of an experiment ran on, on the system that it names.
 
-use super::{ChosenFileSystem, Command, Plan, REGION_KIB, Remembered, build, elsewhere, volumes};
+use super::{
+    CachesOff, ChosenFileSystem, Command, Plan, REGION_KIB, Remembered, build, elsewhere, volumes,
+};
 use crate::beside::Beside;
 use crate::files::FILE_SYSTEMS;
 use crate::question::LEVELS;
@@ -95,7 +97,11 @@ fn volume(
         cache: &cache,
         members: volume.members.len(),
         spares,
-        caches_off: volume.members.iter().all(|member| !member.has_write_cache()),
+        caches_off: volume
+            .members
+            .iter()
+            .all(|member| !member.has_write_cache())
+            .then_some(CachesOff::Measured),
         remembered: match (volume.has_bitmap, volume.has_ppl) {
             (true, _) => Remembered::Parts,
             (_, true) => Remembered::Parity,
