@@ -62,7 +62,15 @@ pub const ERASED_TOGETHER: &str = "stopping the instance, or a fault of its host
 /// How flash may be filled (`drive.state`).
 const FILLS: [&str; 4] = ["fresh", "sequential", "random", "steady"];
 
+/// How the media cache of a shingled disk may be filled (`drive.media_cache`).
+const MEDIA_CACHES: [&str; 2] = ["filled", "clean"];
+
 impl KnownDrive {
+    /// Whether it is a shingled disk: nothing else has a media cache.
+    pub fn is_shingled(&self) -> bool {
+        self.state.as_deref().is_some_and(|state| MEDIA_CACHES.contains(&state))
+    }
+
     /// Whether it is a flash drive: nothing else is in a state of how it was filled.
     pub fn is_flash(&self) -> bool {
         self.state.as_deref().is_some_and(|state| FILLS.contains(&state))

@@ -38,6 +38,11 @@ impl Manifest {
         !self.drives.is_empty() && self.drives.values().all(|drive| drive.is_remote)
     }
 
+    /// Whether shingled disks are among them.
+    pub fn has_shingled(&self) -> bool {
+        self.drives.values().any(KnownDrive::is_shingled)
+    }
+
     /// Whether flash drives are among them that were held to nothing.
     pub fn has_flash(&self) -> bool {
         let is_flash = |drive: &KnownDrive| drive.is_flash() && drive.model_error_percent.is_none();
@@ -78,6 +83,10 @@ mod tests {
         let mut manifest = manifest();
         manifest.drives.insert("volume".into(), volume);
         assert_eq!((manifest.drive_error(), manifest.has_flash()), (WORST_DRIVE_ERROR, false));
+        assert!(!manifest.has_shingled());
+        let shingled = KnownDrive { state: Some("filled".into()), ..KnownDrive::default() };
+        manifest.drives.insert("shingled".into(), shingled);
+        assert!(manifest.has_shingled() && !manifest.has_flash());
         manifest.drives.insert("flash".into(), flash);
         assert_eq!((manifest.drive_error(), manifest.has_flash()), (WORST_FLASH_ERROR, true));
     }

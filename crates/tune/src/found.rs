@@ -42,6 +42,10 @@ const OF_VERDICT: [&str; 17] = [
 const SHINGLED: &str = "these disks are shingled: most of their model is an estimate, and their random writes may be off by up to four \
                         times; each write outside a long stream causes a band of tracks to be rewritten later (docs/smr.md)";
 
+/// What is said of them before that, where the work has small writes at random.
+const UNFIT: &str = "shingled disks are unfit for small random writes, of which each does a few a second once its media cache is full: take \
+                     conventional disks (CMR) for this work";
+
 /// What was found, to be said.
 pub(crate) struct Found<'a> {
     pub(crate) question: &'a Question,
@@ -234,8 +238,8 @@ impl Found<'_> {
 
     /// What the model has hardly.
     fn beyond_the_model(&self) -> Option<(String, String)> {
-        let is_shingled = matches!(self.question.drives.drive.model, Model::Shingled(_));
-        is_shingled.then(|| ("shingled".into(), SHINGLED.into()))
+        let text = shingled(self.question)?;
+        Some(("shingled".into(), text))
     }
 
     /// That the rate of a stream on disks is one of the beginning, where their tracks are longest.
@@ -271,6 +275,15 @@ impl Found<'_> {
     }
 }
 
+/// What is said of shingled disks, where the drives are such.
+fn shingled(question: &Question) -> Option<String> {
+    let is_shingled = matches!(question.drives.drive.model, Model::Shingled(_));
+    is_shingled.then(|| match question.writes_small_at_random() {
+        true => format!("{UNFIT}; {SHINGLED}"),
+        false => SHINGLED.into(),
+    })
+}
+
 /// Levels of which no layout was steady, so that nobody knows whether they are better.
 fn not_compared(verdict: &Verdict) -> Option<String> {
     let level = |at: &Map<String, Json>| at.get("volume.level").map(store::record::plain);
@@ -291,6 +304,14 @@ mod tests {
     use lab::rig::sim::Sim;
     use lab::{Keep, run};
     use verdict::Wishes;
+
+    #[test]
+    fn shingled_disks_are_unfit_for_small_random_writes() {
+        let said = |drives, work| shingled(&crate::question::tests::question(drives, work, 1));
+        assert!(said("4x wd40efax", "vm").unwrap().starts_with(UNFIT));
+        assert_eq!(said("4x wd40efax", "media").as_deref(), Some(SHINGLED));
+        assert_eq!(said("4x st18000nm000j", "vm"), None);
+    }
 
     #[test]
     fn a_level_without_a_steady_trial_is_named() {

@@ -1,7 +1,7 @@
 //! What is asked: these drives, this work, these wishes; and the experiment that answers it.
 
 use crate::drives::Drives;
-use crate::work::{Work, names_its_cache};
+use crate::work::{self, Work, names_its_cache};
 use block::SECTOR_BYTES;
 use block::layout::Level;
 use lab::experiment::{Experiment, check_interleave};
@@ -323,6 +323,11 @@ impl Question {
                 reads.map_or(op == Some("write") || is_program, |reads| reads < 100)
             })
         })
+    }
+
+    /// Whether the work has small writes at random.
+    pub(crate) fn writes_small_at_random(&self) -> bool {
+        self.works().any(|of| work::writes(of) && work::is_small_at_random(of))
     }
 
     /// Whether the work is one stream in order, which a trial measures where the volume begins.

@@ -91,14 +91,14 @@ pub(crate) fn names_its_cache(drive: &Drive) -> bool {
 }
 
 /// Whether this workload writes.
-fn writes(work: &toml::Table) -> bool {
+pub(crate) fn writes(work: &toml::Table) -> bool {
     let op = work.get("op").and_then(toml::Value::as_str);
     let reads_percent = work.get("reads_percent").and_then(toml::Value::as_integer);
     reads_percent.map_or(op == Some("write"), |percent| percent < 100)
 }
 
 /// Whether the requests of this workload are small, and at random. Of several sizes the block is the smallest.
-fn is_small_at_random(work: &toml::Table) -> bool {
+pub(crate) fn is_small_at_random(work: &toml::Table) -> bool {
     let kind = work.get("kind").and_then(toml::Value::as_str);
     kind == Some("random") && block_bytes(work).is_some_and(|bytes| bytes < SMALL_BYTES)
 }

@@ -59,13 +59,16 @@ impl Evidence {
             return Evidence::default();
         }
         let asked = asked(manifest, records, samples);
+        // Cells and pairs are of other disks: what they say of a model says nothing of one of shingled disks.
+        let is_shingled = manifest.has_shingled();
         // Asked once: there are thousands of pairs.
-        let all: &[Pair] = if asked.is_one_system() { &KEPT } else { &[] };
+        let all: &[Pair] = if asked.is_one_system() && !is_shingled { &KEPT } else { &[] };
         let pairs = all.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
         let pairs = pairs.map(|pair| (pair.ours().abs(), pair.is_right())).collect();
         // Those that were measured are of drives, whose times say nothing of a cloud's.
         let is_like = |pair: &&Pair| pair.is_level() && asked.is_of_class(pair);
-        let levels = KEPT.iter().filter(is_like).filter(|_| !manifest.are_remote());
+        let is_held = !is_shingled && !manifest.are_remote();
+        let levels = KEPT.iter().filter(is_like).filter(|_| is_held);
         Evidence {
             pairs,
             levels: levels.map(|level| (level.ours() - level.theirs()).abs()).collect(),

@@ -246,3 +246,26 @@ fn a_database_is_tested_by_databases() {
         assert_eq!(said(&unlike), nothing);
     }
 }
+
+/// No cell is of a shingled disk, whose model is an estimate.
+#[test]
+fn cells_of_other_disks_say_nothing_of_shingled_ones() {
+    use lab::experiment::Experiment;
+    use lab::rig::sim::Sim;
+    use lab::{Keep, run};
+    let found = |drive: &str| {
+        let text = format!(
+            "[volume]\ndrives = '4x{drive}'\nlevel = ['md-raid10', 'md-raid5']\n[workload.w]\nkind = 'random'\n\
+             block = '8KiB'\ncount = 20\n"
+        );
+        let experiment = Experiment::parse("some.toml", &text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        Evidence::of(&ran.manifest, &ran.records(), &["mb_per_s"])
+    };
+    let said = found("st18000nm000j").words(Some(2.0)).unwrap();
+    assert!(!said.starts_with("no measurement"), "{said}");
+    let shingled = found("wd40efax");
+    let said = shingled.words(Some(2.0)).unwrap();
+    assert!(said.starts_with("no measurement tests the model here"), "{said}");
+    assert_eq!(shingled.level(), None);
+}
