@@ -39,6 +39,8 @@ pub struct Plan<'a> {
     pub members: usize,
     /// Spares beside them.
     pub spares: usize,
+    /// Drives that are to fail without losing data.
+    pub survive: usize,
     /// Why the drives' write caches are to be off; nothing where they stay as they are.
     pub caches_off: Option<CachesOff>,
     /// What md remembers of writes, for a crash.
@@ -130,6 +132,13 @@ impl Plan<'_> {
         }
     }
 
+    /// Members' worth of room that ZFS's raidz3 would leave, where three failures are to be survived and that is more than the
+    /// copies leave. md has no such parity.
+    pub(crate) fn raidz3_members(&self) -> Option<usize> {
+        let room = self.members.checked_sub(3)?;
+        (self.survive == 3 && room > self.data_members()).then_some(room)
+    }
+
     /// All commands, in order.
     pub fn commands(&self) -> Vec<Command> {
         if let Some(profile) = self.level.name.strip_prefix("btrfs-") {
@@ -214,6 +223,7 @@ impl Plan<'_> {
             "md-raid10-f2" => ("10", " --layout=f2"),
             "md-raid10-n3" => ("10", " --layout=n3"),
             "md-raid10-f3" => ("10", " --layout=f3"),
+            "md-raid10-n4" => ("10", " --layout=n4"),
             _ => ("10", " --layout=n2"),
         };
         let chunk = if self.level.interleaved() {
@@ -441,6 +451,7 @@ mod tests {
             cache: "4096",
             members,
             spares: 0,
+            survive: 1,
             caches_off: None,
             remembered: Remembered::Nothing,
             with_bitmap: None,
@@ -480,13 +491,15 @@ mod tests {
             ("md-raid10-f2", 4),
             ("md-raid10-n3", 6),
             ("md-raid10-f3", 6),
+            ("md-raid10-n4", 8),
             ("md-raid5", 4),
             ("md-raid6", 8),
             ("md-raid60-2", 24),
             ("md-raid50-2", 8),
         ] {
             let plan = Plan {
-                spares: usize::from(members == 8),
+                spares: usize::from(members == 8 && level != "md-raid10-n4"),
+                survive: if level == "md-raid10-n4" { 3 } else { 1 },
                 caches_off: match level {
                     "md-raid5" => Some(CachesOff::Measured),
                     "md-raid6" => Some(CachesOff::Asked),

@@ -41,13 +41,14 @@ pub struct Question {
 }
 
 /// The layouts of Linux's md: the levels whose writes are modelled, the plainest first.
-pub(crate) const LEVELS: [&str; 8] = [
+pub(crate) const LEVELS: [&str; 9] = [
     "md-stripe",
     "md-mirror",
     "md-raid10",
     "md-raid10-f2",
     "md-raid10-n3",
     "md-raid10-f3",
+    "md-raid10-n4",
     "md-raid5",
     "md-raid6",
 ];
@@ -271,6 +272,7 @@ impl Question {
             "md-mirror" => members == 2 || self.survive > 2,
             "md-raid10" | "md-raid10-f2" | "btrfs-raid10" => members > 2 && self.survive < 2,
             "md-raid10-n3" | "md-raid10-f3" | "btrfs-raid1c3" => self.survive == 2,
+            "md-raid10-n4" => self.survive == 3 && members > 4 && members.is_multiple_of(4),
             "btrfs-raid1" => self.survive < 2,
             "md-raid5" => members > 2,
             _ => true,
@@ -585,6 +587,24 @@ pub(crate) mod tests {
         assert_eq!(asked.possible().unwrap()[0].name, "md-stripe");
     }
 
+    /// Five of eight disks' worth of 12 TB, beside the 24 TB of four copies.
+    #[test]
+    fn three_failures_have_a_line_on_raidz3() {
+        let line = |drives: &str, survive| {
+            let asked = question(drives, "backup", survive);
+            let best = asked.candidates().unwrap().0.remove(0);
+            let plan = crate::tune::plan(&asked, &asked.experiment().unwrap(), &best);
+            crate::tune::raidz3_line(&plan, &asked).map(|(_, text)| text)
+        };
+        let said = line("8x wd121kryz", 3).unwrap();
+        assert!(said.contains("would hold about 60.0 TB"), "{said}");
+        assert!(
+            said.contains("`ileave risk --level raidz3 --members 8 --drive wd121kryz`"),
+            "{said}"
+        );
+        assert_eq!([line("4x wd121kryz", 3), line("8x wd121kryz", 2)], [None, None]);
+    }
+
     #[test]
     fn only_levels_that_survive_and_hold_enough_are_tried() {
         let names = |question: &Question| -> Vec<&str> {
@@ -610,6 +630,9 @@ pub(crate) mod tests {
                 "md-raid60-4"
             ]
         );
+        let three = |drives| names(&question(drives, "backup", 3)).join(" ");
+        assert_eq!(three("8x st18000nm000j"), "md-mirror md-raid10-n4");
+        assert_eq!(["4x st18000nm000j", "6x st18000nm000j"].map(three), ["md-mirror"; 2]);
         let of_nested = |candidate: &&Candidate| candidate.level.nested().is_some();
         // Two chunks, each with two sizes of the stripe cache.
         assert_eq!(many.candidates().unwrap().0.iter().filter(of_nested).count(), 3 * 2 * 2);

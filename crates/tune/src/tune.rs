@@ -14,6 +14,7 @@ use crate::tried::{Tried, is_at};
 use crate::without_copies::WithoutCopies;
 use crate::work::{block_bytes, names_its_cache};
 use crate::{danger, doubt, front, settings, why};
+use block::SECTOR_BYTES;
 use block::units::format_bytes;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
@@ -90,6 +91,7 @@ pub fn tune(
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
     let plan = beside.plan(plan(question, &tried.experiment, best));
     lines.extend(plan.caches_line());
+    lines.extend(raidz3_line(&plan, question));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines());
     lines.extend(doubt::lines(&doubts));
@@ -337,6 +339,19 @@ fn judge_rules(rules: &mut [Rule], candidates: &[Candidate], best: usize, verdic
     }
 }
 
+/// That ZFS has a layout that survives three failures and holds more.
+pub(crate) fn raidz3_line(plan: &Plan<'_>, question: &Question) -> Option<(String, String)> {
+    let (members, drive) = (plan.members, &question.drives.drive);
+    let room = plan.raidz3_members()? as u64 * drive.sectors() * SECTOR_BYTES;
+    let text = format!(
+        "raidz3 over these {members} drives would hold about {} and survive any 3 failures, too; its speed is not modelled \
+         (`ileave risk --level raidz3 --members {members} --drive {}`)",
+        front::room(room),
+        drive.name
+    );
+    Some(("ZFS".into(), text))
+}
+
 /// How the layout is built.
 pub(crate) fn plan<'a>(
     question: &Question,
@@ -356,6 +371,7 @@ pub(crate) fn plan<'a>(
         cache: best.cache,
         members: question.members(),
         spares: question.spares,
+        survive: question.survive,
         caches_off: is_off.then_some(off),
         remembered: Remembered::Nothing,
         with_bitmap: None,

@@ -438,6 +438,10 @@ mod tests {
             [of("md-raid10-n3", 6), of("md-raid10", 3), of("md-raid10-f2", 8)],
             [[2, 3], [3, 2], [8, 2]]
         );
+        assert_eq!(
+            [of("md-raid10-n4", 8), of("md-raid10-n4", 4), of("md-raid10-n4", 6)],
+            [[2, 4], [1, 4], [6, 4]]
+        );
         assert_eq!([of("raid6", 8), of("mirror", 3), of("stripe", 4)], [[1, 8], [1, 3], [1, 4]]);
         assert_eq!([of("md-raid60-2", 24), of("md-raid50-4", 12)], [[2, 12], [4, 3]]);
     }

@@ -69,6 +69,7 @@ fn mirror(plan: &Plan<'_>) -> Vec<Line> {
         lvm_raid(plan, &format!("--type raid1 -m {}", plan.members - 1)),
         zfs(plan, &format!("mirror {disks}")),
     ];
+    lines.extend(three_parities(plan));
     lines.push(btrfs_copies(plan, plan.members));
     lines.push(geom(plan, format!("gmirror label -v data {disks}")));
     lines.push(if plan.members == 2 {
@@ -108,6 +109,15 @@ fn two_parities(plan: &Plan<'_>) -> Vec<Line> {
     ]
 }
 
+/// Beside copies that survive three failures: md has no such parity, ZFS does.
+fn three_parities(plan: &Plan<'_>) -> Option<Line> {
+    let room = plan.raidz3_members()?;
+    let raidz3 = zfs(plan, &format!("raidz3 {}", disks(plan)));
+    let note =
+        format!("or raidz3: it survives any 3 failures, and holds what {room} of the disks hold");
+    Some(Line { note, ..raidz3 })
+}
+
 /// ZFS stripes over its groups by itself.
 fn groups(plan: &Plan<'_>) -> String {
     let of = plan.level.nested().expect("there are groups");
@@ -124,6 +134,7 @@ fn stripe_of_mirrors(plan: &Plan<'_>, copies: usize) -> Vec<Line> {
     let (members, kib) = (plan.members, plan.chunk_kib());
     let mut lines = Vec::new();
     if !members.is_multiple_of(copies) {
+        lines.extend(three_parities(plan));
         lines.push(btrfs_copies(plan, copies));
         let why = match copies {
             2 => "pairs need an even number of disks".into(),
@@ -146,6 +157,7 @@ fn stripe_of_mirrors(plan: &Plan<'_>, copies: usize) -> Vec<Line> {
     let vdevs = each("vdevs=", &format!("vdevs=\"$vdevs mirror {one}\""));
     let pool = zfs(plan, "$vdevs");
     lines.push(Line { line: format!("{vdevs}; {}", pool.line), ..pool });
+    lines.extend(three_parities(plan));
     lines.push(btrfs_copies(plan, copies));
     let mirrors = each("n=0", &format!("gmirror label -v m$n {one}; n=$((n+1))"));
     let stripe = format!("gstripe label -v -s {} data /dev/mirror/m*", kib * 1024);
@@ -264,6 +276,7 @@ mod tests {
             cache: "256",
             members,
             spares,
+            survive: 1,
             caches_off: None,
             remembered: Remembered::Nothing,
             with_bitmap: None,
@@ -376,6 +389,23 @@ mod tests {
             line.ends_with("-i 4 -I 64k --regionsize 64m -l 100%PVS -n data vg0 a b c d e f\n"),
             "{line}"
         );
+    }
+
+    #[test]
+    fn three_failures_have_raidz3_where_it_holds_more() {
+        let raidz3 = |level, members, survive| {
+            let plan = Plan { survive, ..plan(level, members, 0) };
+            let zfs: Vec<Command> = of_system(&plan, "ZFS");
+            zfs.get(1).map(|command| (command.what.clone(), started(&plan, &command.line)))
+        };
+        let (what, line) = raidz3("md-mirror", 8, 3).unwrap();
+        assert_eq!(
+            what,
+            "ZFS; or raidz3: it survives any 3 failures, and holds what 5 of the disks hold"
+        );
+        assert!(line.ends_with("tank raidz3 a b c d e f g h\n"), "{line}");
+        assert!(raidz3("md-raid10-n4", 8, 3).is_some());
+        assert_eq!([raidz3("md-mirror", 4, 3), raidz3("md-mirror", 8, 4)], [None, None]);
     }
 
     /// lvcreate(8) refuses fewer than three stripes of raid6, and fewer than two of raid10.

@@ -97,6 +97,7 @@ fn volume(
         cache: &cache,
         members: volume.members.len(),
         spares,
+        survive: volume.level.losses_survived(volume.members.len()),
         caches_off: volume
             .members
             .iter()

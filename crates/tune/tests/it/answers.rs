@@ -261,3 +261,23 @@ fn the_front_has_the_answer_itself() {
         assert!(rows.iter().any(|row| row["at"] == found["best"]), "{}", found["front"]);
     }
 }
+
+/// Eight disks that survive three failures: four copies, which mdadm builds, and what ZFS has.
+#[test]
+fn three_failures_are_survived_by_more_than_a_mirror_of_all() {
+    let (found, text) = answer(8, "vm", 3);
+    let rows = found["front"].as_array().unwrap();
+    let four = rows.iter().find(|row| row["at"]["volume.level"] == "md-raid10-n4").unwrap();
+    assert_eq!(
+        (four["survives"].as_u64(), four["usable_bytes"].as_f64().unwrap() / 1e12 > 35.9),
+        (Some(3), true)
+    );
+    for said in [
+        "raidz3 over these 8 drives",
+        "-d raid1c4 -m raid1c4",
+        "tank raidz3 $disks",
+        "write caches",
+    ] {
+        assert!(text.contains(said), "{said} in {text}");
+    }
+}

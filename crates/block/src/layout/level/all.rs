@@ -154,6 +154,8 @@ pub const LEVELS: &[Level] = &[
         "mdadm --level=10, two near copies unless told otherwise"),
     level("md-raid10-n3", &[], Superblock, Copies(Near, 3),
         "mdadm --level=10 --layout=n3: three near copies"),
+    level("md-raid10-n4", &[], Superblock, Copies(Near, 4),
+        "mdadm --level=10 --layout=n4: four near copies"),
     level("md-raid10-f2", &[], Superblock, Copies(Far, 2),
         "mdadm --level=10 --layout=f2: two far copies; reads like a stripe"),
     level("md-raid10-f3", &[], Superblock, Copies(Far, 3),
