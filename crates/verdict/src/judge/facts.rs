@@ -446,10 +446,10 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
         return Some("without barriers, a power cut loses what the drives' caches hold".into());
     }
     let said = stated.value("drive.write_cache").map(|said| said == "true");
-    // Where nothing is said, a modelled drive is as it comes, and one with a state of fill always is: the key changes
-    // nothing of flash. What others measured is not held against them.
+    // Where nothing is said, a modelled drive is as it comes, and flash always is: the key changes nothing of it. What others
+    // measured is not held against them.
     let is_cached = |drive: &KnownDrive| match said {
-        Some(said) if drive.state.is_none() => said,
+        Some(said) if drive.state.is_none() || drive.is_shingled() => said,
         _ => drive.write_cache == Some(true),
     };
     let cached = match said {
@@ -710,6 +710,20 @@ mod tests {
             said("\"btrfs-raid1\""),
             "survives any one disk failure (and then mounts only with `-o degraded`)"
         );
+    }
+
+    /// Shingled disks keep what is said of their caches, as other disks; flash is as it comes.
+    #[test]
+    fn a_shingled_disk_without_its_cache_loses_nothing() {
+        let lost = |state: &str| {
+            let mut manifest: Manifest = toml::from_str(MANIFEST).unwrap();
+            let drive = manifest.drives.get_mut("wd740gd").unwrap();
+            drive.state = Some(state.into());
+            let settings = toml::from_str("\"drive.write_cache\" = false").unwrap();
+            lost_by_crash(&manifest, &Stated::new(&Map::new(), "read", &settings))
+        };
+        assert_eq!(lost("filled"), None);
+        assert_eq!(lost("random").as_deref(), Some(CACHED));
     }
 
     /// A chunk that is chosen for RAID 5 and 6 survives what the worse of them does, and not nothing.
