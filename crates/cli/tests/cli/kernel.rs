@@ -158,7 +158,7 @@ fn bfq_and_kyber_are_the_kernels_own() {
     );
     let kernel = json(here.path(), &["run", &file, "--json", "--out", "k", "--on", "kernel"]);
     let rates: Vec<f64> = by_cell(&kernel, "queued").into_values().collect();
-    let unlike = rates.iter().filter(|rate| **rate != rates[0]).count();
+    let unlike = rates.iter().filter(|rate| rate.to_bits() != rates[0].to_bits()).count();
     assert!(rates.len() == 3 && unlike > 0, "three schedulers in three cells: {rates:?}");
     let refused =
         ileave(here.path(), &["run", &file, "--set", "volume.scheduler=bfq", "--out", "s"]);
