@@ -196,6 +196,11 @@ impl<'a> Tried<'a> {
         !self.experiment.settings().contains_key(key)
     }
 
+    /// What a cell measured.
+    pub(crate) fn of(&self, candidate: &Candidate) -> Vec<Record> {
+        self.records.iter().filter(|of| is_at(candidate, &of.at)).cloned().collect()
+    }
+
     /// What a cell measured with so much added to the seed.
     pub(crate) fn of_seed(&self, candidate: &Candidate, seed: u64) -> Vec<Record> {
         let is_it = |of: &&Record| of.repeat == seed && is_at(candidate, &of.at);

@@ -248,6 +248,17 @@ mod tests {
         assert!(verdict.ranked[0].value > 0.9 * of("mb_per_s"), "{:?}", verdict.ranked);
     }
 
+    /// fio calls its group by its first job, and that job was left out of what layouts are ranked by.
+    #[test]
+    fn a_stream_with_its_groups_name_counts_where_streams_are_judged_apart() {
+        let text = "[volume]\ndrives = '4x980-pro-1tb'\nlevel = ['md-raid10', 'md-raid5']\n[workload.a]\nkind = 'random'\n\
+                    group = 'a'\nreads_percent = 70\narrivals = 'poisson'\nrequests_per_s = 10000\n[workload.b]\n\
+                    kind = 'sequential'\nop = 'write'\nflush_every = 1\nrequests_per_s = 100\ngroup = 'a'\n";
+        let verdict = verdict(text);
+        let of: Vec<&str> = verdict.situations.iter().map(|found| found.of.as_str()).collect();
+        assert_eq!(of, ["a", "b"]);
+    }
+
     const OPEN: &str = "[volume]\nlevel = 'raid0'\ninterleave = '64KiB'\n[workload.w]\nkind = 'random'\nblock = '4KiB'\n\
                         arrivals = 'poisson'\n";
 

@@ -190,12 +190,16 @@ impl Layouts {
         // A stream of a mix goes by its own name, under the same load.
         let mut streams: Vec<(&str, usize)> = Vec::new();
         let mut samples = Vec::new();
+        // A group may have the name of one of its streams, as in jobs of fio: the name is that of what is judged.
+        let are_apart = !record.judged_streams().is_empty();
         for (name, value) in record.samples.iter() {
             let Some(value) = value else { continue };
             let (stream, sample) = name.rsplit_once('.').unwrap_or((&record.workload, name));
-            // A group may have the name of one of its streams: the name is then that of the whole.
             let is_whole = sample == name;
-            if !is_whole && stream == record.workload && record.samples.contains(sample) {
+            let as_stream = format!("{stream}.{sample}");
+            let other = if is_whole { &as_stream } else { sample };
+            if stream == record.workload && is_whole == are_apart && record.samples.contains(other)
+            {
                 continue;
             }
             let known = streams.iter().find(|(known, _)| *known == stream).map(|(_, under)| *under);
