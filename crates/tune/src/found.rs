@@ -293,10 +293,8 @@ impl Found<'_> {
 /// What is said of shingled disks, where the drives are such.
 fn shingled(question: &Question) -> Option<String> {
     let is_shingled = matches!(question.drives.drive.model, Model::Shingled(_));
-    is_shingled.then(|| match question.writes_small_at_random() {
-        true => format!("{UNFIT}; {SHINGLED}"),
-        false => SHINGLED.into(),
-    })
+    let is_unfit = question.writes_small_at_random();
+    is_shingled.then(|| if is_unfit { format!("{UNFIT}; {SHINGLED}") } else { SHINGLED.into() })
 }
 
 /// Levels of which no layout was steady, so that nobody knows whether they are better.

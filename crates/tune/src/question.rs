@@ -177,33 +177,7 @@ impl Question {
 
     /// The same of the levels `known`.
     pub(crate) fn possible_of(&self, known: &[&str]) -> Result<Vec<Level>> {
-        let named = |name: &String| {
-            let level: Level =
-                name.parse().map_err(|error| Error::input(format!("--level {name}: {error}")))?;
-            let is_known = known.contains(&level.name);
-            is_known.then_some(level).ok_or_else(|| {
-                Error::input(format!(
-                    "--level {name}: not a level that tune can choose; write one or more of {}",
-                    known.join(", ")
-                ))
-            })
-        };
-        let all: Vec<Level> = if self.levels.is_empty() {
-            let known = known.iter().filter_map(|name| name.parse::<Level>().ok());
-            known.filter(|level| self.is_worth_trying(level)).collect()
-        } else {
-            self.levels.iter().map(named).collect::<Result<_>>()?
-        };
-        // mdadm refuses `--spare-devices` for it.
-        let is_of_use = |level: &Level| self.spares == 0 || level.name != "md-stripe";
-        if !all.is_empty() && !all.iter().any(is_of_use) {
-            return Err(Error::input(format!(
-                "--spares {}: a spare is of no use to md-stripe, which has nothing to rebuild it from; leave out `--spares`, or \
-                 take a `--level` with copies or parity",
-                self.spares
-            )));
-        }
-        let all: Vec<Level> = all.into_iter().filter(is_of_use).collect();
+        let all = self.asked_levels(known)?;
         let members = self.members();
         if members == 1 {
             return Err(Error::input(
@@ -251,6 +225,37 @@ impl Question {
             )));
         }
         Ok(large)
+    }
+
+    /// The levels that are named, or all that are worth trying, without those that have no use for spares where there are some.
+    fn asked_levels(&self, known: &[&str]) -> Result<Vec<Level>> {
+        let named = |name: &String| {
+            let level: Level =
+                name.parse().map_err(|error| Error::input(format!("--level {name}: {error}")))?;
+            let is_known = known.contains(&level.name);
+            is_known.then_some(level).ok_or_else(|| {
+                Error::input(format!(
+                    "--level {name}: not a level that tune can choose; write one or more of {}",
+                    known.join(", ")
+                ))
+            })
+        };
+        let all: Vec<Level> = if self.levels.is_empty() {
+            let known = known.iter().filter_map(|name| name.parse::<Level>().ok());
+            known.filter(|level| self.is_worth_trying(level)).collect()
+        } else {
+            self.levels.iter().map(named).collect::<Result<_>>()?
+        };
+        // mdadm refuses `--spare-devices` for it.
+        let is_of_use = |level: &Level| self.spares == 0 || level.name != "md-stripe";
+        if !all.is_empty() && !all.iter().any(is_of_use) {
+            return Err(Error::input(format!(
+                "--spares {}: a spare is of no use to md-stripe, which has nothing to rebuild it from; leave out `--spares`, or \
+                 take a `--level` with copies or parity",
+                self.spares
+            )));
+        }
+        Ok(all.into_iter().filter(is_of_use).collect())
     }
 
     /// Whether a level is anything that another is not: a mirror of many members is none of a pair's rivals, three

@@ -104,8 +104,7 @@ pub fn tune(
     let without_copies = WithoutCopies::measure(&tried, best)?;
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
     let plan = beside.plan(plan(question, &tried.experiment, best));
-    lines.extend(plan.caches_line());
-    lines.extend(raidz3_line(&plan, question));
+    lines.extend(plan.caches_line().into_iter().chain(raidz3_line(&plan, question)));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines());
     lines.extend(doubt::lines(&doubts));

@@ -37,14 +37,14 @@ struct Line {
     system: &'static str,
     /// What is to be known of them; nothing where they say it all.
     note: String,
-    line: String,
+    shell: String,
 }
 
 impl Line {
     fn command(self) -> Command {
-        let Line { system, note, line } = self;
+        let Line { system, note, shell } = self;
         let what = if note.is_empty() { system.into() } else { format!("{system}; {note}") };
-        Command { when: "elsewhere", what, line }
+        Command { when: "elsewhere", what, line: shell }
     }
 }
 
@@ -58,7 +58,7 @@ fn stripe(plan: &Plan<'_>) -> Vec<Line> {
         Line {
             system: "NetBSD",
             note: left_out(plan, "ccd has no spares"),
-            line: format!("ccdconfig ccd0 {} none {}", kib * 2, disks(plan)),
+            shell: format!("ccdconfig ccd0 {} none {}", kib * 2, disks(plan)),
         },
     ]
 }
@@ -156,7 +156,7 @@ fn stripe_of_mirrors(plan: &Plan<'_>, copies: usize) -> Vec<Line> {
     });
     let vdevs = each("vdevs=", &format!("vdevs=\"$vdevs mirror {one}\""));
     let pool = zfs(plan, "$vdevs");
-    lines.push(Line { line: format!("{vdevs}; {}", pool.line), ..pool });
+    lines.push(Line { shell: format!("{vdevs}; {}", pool.shell), ..pool });
     lines.extend(three_parities(plan));
     lines.push(btrfs_copies(plan, copies));
     let mirrors = each("n=0", &format!("gmirror label -v m$n {one}; n=$((n+1))"));
@@ -201,7 +201,7 @@ fn lvm(plan: &Plan<'_>, options: &str) -> Line {
             format!("-l 100%PVS -n data vg0 {}", disks(plan)),
         ),
     };
-    Line { system: "LVM", note, line: format!("vgcreate vg0 $disks; lvcreate {options} {room}") }
+    Line { system: "LVM", note, shell: format!("vgcreate vg0 $disks; lvcreate {options} {room}") }
 }
 
 /// A type with redundancy, which has a bitmap.
@@ -217,13 +217,13 @@ fn lvm_raid(plan: &Plan<'_>, options: &str) -> Line {
 /// The record size is ZFS's own; a database wants that of its pages, large files 1M.
 fn zfs(plan: &Plan<'_>, vdevs: &str) -> Line {
     let spares = spares(plan).map_or(String::new(), |disks| format!(" spare {disks}"));
-    let line = format!("zpool create -o ashift=12 -O recordsize=128K tank {vdevs}{spares}");
-    Line { system: "ZFS", note: String::new(), line }
+    let shell = format!("zpool create -o ashift=12 -O recordsize=128K tank {vdevs}{spares}");
+    Line { system: "ZFS", note: String::new(), shell }
 }
 
 fn btrfs(plan: &Plan<'_>, profiles: &str) -> Line {
     let note = left_out(plan, "btrfs has no hot spares");
-    Line { system: "btrfs", note, line: format!("mkfs.btrfs {profiles} {}", disks(plan)) }
+    Line { system: "btrfs", note, shell: format!("mkfs.btrfs {profiles} {}", disks(plan)) }
 }
 
 /// So many copies on different disks, of any number of disks.
@@ -238,12 +238,12 @@ fn btrfs_copies(plan: &Plan<'_>, copies: usize) -> Line {
     btrfs(plan, &format!("-d {profile} -m {profile}"))
 }
 
-fn geom(plan: &Plan<'_>, line: String) -> Line {
-    Line { system: "FreeBSD", note: left_out(plan, "GEOM has no hot spares"), line }
+fn geom(plan: &Plan<'_>, shell: String) -> Line {
+    Line { system: "FreeBSD", note: left_out(plan, "GEOM has no hot spares"), shell }
 }
 
 fn without(system: &'static str, why: &str) -> Line {
-    Line { system, note: String::new(), line: format!("# none: {why}") }
+    Line { system, note: String::new(), shell: format!("# none: {why}") }
 }
 
 /// raidctl's file for a level, and what takes it. Without an interleave a stripe unit only says where requests are cut.
@@ -253,13 +253,13 @@ fn raidframe(plan: &Plan<'_>, level: u8) -> Line {
     let spare = spares(plan).map_or(String::new(), |disks| {
         format!(" printf 'START spare\\n'; printf '%s\\n' {disks};")
     });
-    let line = format!(
+    let shell = format!(
         "{{ printf 'START array\\n1 {members} {}\\nSTART disks\\n'; printf '%s\\n' {disks};{spare} \
          printf 'START layout\\n{sectors} 1 1 {level}\\nSTART queue\\nfifo 100\\n'; }} > {file}; \
          raidctl -C {file} raid0; raidctl -I 1 raid0; raidctl -iv raid0",
         plan.spares
     );
-    Line { system: "NetBSD", note: String::new(), line }
+    Line { system: "NetBSD", note: String::new(), shell }
 }
 
 #[cfg(test)]
