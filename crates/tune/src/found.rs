@@ -326,6 +326,25 @@ mod tests {
         assert_eq!(said("4x st18000nm000j", "vm"), None);
     }
 
+    /// A share of the best says nothing to a person who asked how long a commit takes.
+    #[test]
+    fn streams_that_are_judged_apart_are_said_apart() {
+        let said = |pages: &str| {
+            let text = format!(
+                "[volume]\ndrives = '4x980-pro-1tb'\nlevel = 'md-raid10'\n[workload.pages]\nkind = 'random'\ngroup = 'db'\n\
+                 {pages}\n[workload.wal]\nkind = 'sequential'\nop = 'write'\nflush_every = 1\ngroup = 'db'\n"
+            );
+            let experiment = Experiment::parse("some.toml", &text).unwrap();
+            let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+            streams(&ran.records())
+        };
+        let apart = said("arrivals = 'poisson'\nrequests_per_s = 1000");
+        assert_eq!(apart.len(), 2, "{apart:?}");
+        assert!(apart[0].starts_with("pages: latency p99 0.") && apart[0].ends_with(" ms"));
+        assert!(apart[1].starts_with("wal: commits "), "{apart:?}");
+        assert_eq!(said("depth = 4"), Vec::<String>::new(), "one rate says all");
+    }
+
     #[test]
     fn a_level_without_a_steady_trial_is_named() {
         let text = "[volume]\ndrives = '4xwd740gd'\nlevel = ['md-stripe', 'md-mirror']\ninterleave = ['64KiB', '128KiB']\n\

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::fmt::Write as _;
 use store::factor::Factors;
-use store::quantity::Better;
+use store::quantity::{Better, Quantity};
 use store::record::{Record, plain};
 use store::{Manifest, Results};
 
@@ -89,13 +89,17 @@ impl Compared {
         let same_luck = have_same_luck(&first.manifest, &second.manifest);
         let said = [first, second].map(|results| results.manifest.settings());
         let mut cells = Vec::new();
+        let mut in_both = 0;
         for cell in &ours {
             // A factor that only one of them varies leaves several cells for one, and none to compare with.
             let Some(other) = only(&theirs, |other| is_same(cell, other, &said)) else { continue };
             if only(&ours, |cell| is_same(cell, other, &said)).is_some() {
+                in_both += 1;
                 let in_pairs = same_luck && repeats(cell) == repeats(other);
                 let model = models.between(cell, other);
-                cells.extend(compare(&first.manifest, cell, other, in_pairs, model));
+                let of = judged(&first.manifest, cell);
+                let compared = of.iter().map(|of| compare(of, cell, other, in_pairs, model));
+                cells.extend(compared.flatten());
             }
         }
         fill_intervals(&mut cells, [(first, &ours), (second, &theirs)]);
@@ -111,7 +115,7 @@ impl Compared {
             factors: first.manifest.factors.clone(),
             first: format!("{} on {}", first.manifest.name, first.manifest.rig),
             second: format!("{} on {}", second.manifest.name, second.manifest.rig),
-            alone: ours.len() + theirs.len() - 2 * cells.len(),
+            alone: ours.len() + theirs.len() - 2 * in_both,
             all: together(&cells).filter(|_| alike),
             rank_correlation: correlation.collect(),
             cells,
@@ -307,16 +311,42 @@ fn only<'a, 'r>(
     found.next().filter(|_| found.next().is_none())
 }
 
+/// What is compared of a cell.
+struct Compares<'a> {
+    /// The workload, or a stream of it.
+    workload: &'a str,
+    sample: &'a str,
+    quantity: Quantity,
+}
+
+/// What a cell is judged by: the main sample of its workload, or that of each stream where they are judged apart.
+fn judged<'a>(manifest: &'a Manifest, cell: &CellSummary<'a>) -> Vec<Compares<'a>> {
+    let Some(record) = cell.records.first() else { return Vec::new() };
+    let of_stream = |(workload, sample): (&'a str, &'a str)| {
+        let plain = sample.rsplit('.').next().unwrap_or(sample);
+        Compares { workload, sample, quantity: Quantity::named(workload, plain) }
+    };
+    let streams = record.judged_streams();
+    if !streams.is_empty() {
+        return streams.into_iter().map(of_stream).collect();
+    }
+    let whole = manifest.main_sample(record).map(|sample| Compares {
+        workload: cell.workload,
+        sample,
+        quantity: manifest.quantity(cell.workload, sample),
+    });
+    whole.into_iter().collect()
+}
+
 fn compare(
-    manifest: &Manifest,
+    of: &Compares<'_>,
     a: &CellSummary<'_>,
     b: &CellSummary<'_>,
     in_pairs: bool,
     (model, model_error): (Model, f64),
 ) -> Option<ComparedCell> {
-    let sample = manifest.main_sample(a.records.first()?)?;
+    let Compares { sample, quantity, .. } = of;
     let (first, second) = (a.samples(sample), b.samples(sample));
-    let quantity = manifest.quantity(a.workload, sample);
     let (first_median, second_median) = (median(&first)?, median(&second)?);
     let pairs = pairs(b, a, sample);
     let whole = pairs.len() == first.len() && pairs.len() == second.len();
@@ -331,8 +361,8 @@ fn compare(
     });
     Some(ComparedCell {
         at: a.at.clone(),
-        workload: a.workload.into(),
-        unit: quantity.unit,
+        workload: of.workload.into(),
+        unit: quantity.unit.clone(),
         better: quantity.better,
         first: first_median,
         second: second_median,
@@ -357,12 +387,12 @@ fn pairs(a: &CellSummary<'_>, b: &CellSummary<'_>, sample: &str) -> Vec<(f64, f6
 
 /// Cells that were tried once are judged by the repeats of others, or by what the model may err.
 fn fill_intervals(cells: &mut [ComparedCell], of: [(&Results, &[CellSummary<'_>]); 2]) {
-    let samples_of = |results: &Results, cell: &CellSummary<'_>| {
-        Some(cell.samples(results.manifest.main_sample(cell.records.first()?)?))
+    let samples_of = |results: &Results, cell: &CellSummary<'_>| -> Vec<Vec<f64>> {
+        judged(&results.manifest, cell).iter().map(|of| cell.samples(of.sample)).collect()
     };
     let samples: Vec<Vec<f64>> = of
         .iter()
-        .flat_map(|(results, cells)| cells.iter().filter_map(|cell| samples_of(results, cell)))
+        .flat_map(|(results, cells)| cells.iter().flat_map(|cell| samples_of(results, cell)))
         .collect();
     let within: Vec<(f64, f64)> =
         of.iter().flat_map(|(results, _)| within::spreads(&results.records)).collect();
@@ -391,7 +421,6 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use store::FORMAT;
     use store::named::NamedSamples;
-    use store::quantity::Quantity;
 
     /// Trials of one cell of a modelled run, the last repeat first.
     fn results(seed: u64, rates: &[f64]) -> Results {
@@ -576,5 +605,29 @@ mod tests {
         let compared = Compared::new(&before, &before);
         let once = compared.cells.iter().find(|cell| cell.judged == Judged::Others).unwrap();
         assert!(once.interval.unwrap().high < 1.2, "{once:?}");
+    }
+
+    /// A commit that takes longer is lost among many more pages.
+    #[test]
+    fn streams_that_are_judged_apart_are_compared_apart() {
+        let of = |commit_ms: f64| {
+            let mut results = results(1, &[1.0, 1.0]);
+            for record in &mut results.records {
+                let samples = [
+                    ("latency_p99_ms", 0.5),
+                    ("pages.latency_p99_ms", 0.5),
+                    ("wal.commit_p99_ms", commit_ms),
+                ];
+                record.samples = NamedSamples::from_iter(samples);
+            }
+            results
+        };
+        let compared = Compared::new(&of(1.9), &of(2.6));
+        let cells: Vec<(&str, f64, f64)> = compared
+            .cells
+            .iter()
+            .map(|cell| (cell.workload.as_str(), cell.first, cell.second))
+            .collect();
+        assert_eq!(cells, [("pages", 0.5, 0.5), ("wal", 1.9, 2.6)]);
     }
 }
