@@ -63,12 +63,10 @@ pub(crate) struct Found<'a> {
     pub(crate) than: Option<&'a Candidate>,
     pub(crate) verdict: &'a Verdict,
     pub(crate) confirmed: Option<&'a Confirmed>,
-    /// What each stream of the best says, where they are judged apart; none where one figure says all.
-    pub(crate) streams: Vec<String>,
 }
 
-/// What each stream of these records, of one layout, is judged by: `wal: commit p99 1.2 ms`.
-pub(crate) fn streams(records: &[Record]) -> Vec<String> {
+/// What each stream of these records, of one layout, is judged by, where they are judged apart: `wal: commit p99 1.2 ms`.
+fn streams(records: &[Record]) -> Vec<String> {
     let Some(first) = records.first() else { return Vec::new() };
     let said = |(stream, name): (&str, &str)| {
         let values: Vec<f64> = records.iter().filter_map(|record| record.sample(name)).collect();
@@ -92,8 +90,8 @@ impl Found<'_> {
         })
     }
 
-    /// What to build, in one sentence.
-    pub(crate) fn sentence(&self) -> String {
+    /// What to build, in one sentence; `records` are those of the best where the model decides.
+    pub(crate) fn sentence(&self, records: &[Record]) -> String {
         let Question { work, .. } = self.question;
         let what = self.best.name();
         let room = room(self.question.usable_bytes(&self.best.level));
@@ -104,10 +102,11 @@ impl Found<'_> {
             many => format!("survives any {many} drive failures"),
         };
         let value = format!("{} {}", figure(self.first.value), self.verdict.unit);
+        let streams = if self.confirmed.is_some() { Vec::new() } else { streams(records) };
         let figures = match &self.question.objective {
             Some(_) => format!("{}, `{}`, {value}", work.name, self.verdict.objective),
-            None if self.streams.is_empty() => format!("{} {value}", work.name),
-            None => self.streams.join(", "),
+            None if streams.is_empty() => format!("{} {value}", work.name),
+            None => streams.join(", "),
         };
         let figures = format!("{figures}, {room}, {survives}");
         let because = match self.why {

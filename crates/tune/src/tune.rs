@@ -5,7 +5,7 @@ use crate::beside::OfQuestion;
 use crate::commands::{CachesOff, Plan, REGION_KIB, Remembered, volumes};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
-use crate::found::{self, Found};
+use crate::found::Found;
 use crate::pick::{Picked, Why, is_alike, is_default, pick};
 use crate::question::{Candidate, Question};
 use crate::rules::{self, Case, Media, Rule};
@@ -84,22 +84,8 @@ pub fn tune(
     let front = front::front(question, &verdict, best)?;
     let short = (!tried.short.is_empty()).then(|| tried.short_verdict()).transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
-    let streams = match confirmed {
-        None => found::streams(&tried.of(best)),
-        Some(_) => Vec::new(),
-    };
-    let found = Found {
-        question,
-        best,
-        first,
-        second,
-        other,
-        why,
-        than,
-        verdict: judged,
-        confirmed,
-        streams,
-    };
+    let found =
+        Found { question, best, first, second, other, why, than, verdict: judged, confirmed };
     let beside = OfQuestion { tried: &tried, best }.beside(inputs.rebuild_h.range.low)?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
@@ -112,7 +98,7 @@ pub fn tune(
         best: first.at.clone(),
         runner_up: second.map(|second| second.at.clone()),
         difference: found.difference(),
-        verdict: found.sentence(),
+        verdict: found.sentence(&tried.of(best)),
         factors: factors(short.as_ref().unwrap_or(&verdict)),
         front: front.clone(),
         risk: danger::json(&risk, &inputs),

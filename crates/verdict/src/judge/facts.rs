@@ -312,13 +312,13 @@ impl<'a> Stated<'a> {
 
     /// The workloads that run side by side as this one, with their names; none where it is one by itself.
     pub(crate) fn streams(&self) -> Vec<(String, Stated<'a>)> {
-        let named =
-            |path: &str| Some(path.strip_prefix("workload.")?.strip_suffix(".group")?.to_string());
+        let stream = |path: &str| {
+            let name = path.strip_prefix("workload.")?.strip_suffix(".group")?.to_string();
+            Some((name.clone(), Stated { workload: Cow::Owned(name), ..*self }))
+        };
         let of_it =
             self.settings.iter().filter(|(_, group)| group.as_str() == Some(&self.workload));
-        let names = of_it.filter_map(|(path, _)| named(path));
-        let of = |name: String| Stated { workload: Cow::Owned(name), ..*self };
-        names.map(|name| (name.clone(), of(name))).collect()
+        of_it.filter_map(|(path, _)| stream(path)).collect()
     }
 
     /// A key of what it runs on.
