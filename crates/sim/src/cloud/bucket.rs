@@ -84,16 +84,18 @@ struct Run {
     writes: bool,
     /// Of the last billed I/O, the bytes that nothing was asked of.
     left_bytes: u64,
-    /// When its last command is done.
+    /// When the first of the commands in the last billed I/O is done.
     done_at: Nanos,
+    /// Whether the command that came last began that I/O.
+    is_begun: bool,
 }
 
 /// Counts I/Os as they are billed.
 ///
 /// With a unit of 256 KiB a command of 512 KiB is two I/Os. Eight commands of 32 KiB are eight; where the
-/// volume merges and each continues the one before it, they are one. On SSD volumes that takes two that are there at the
-/// same time: what was acknowledged before the next came is an I/O of its own (our estimate; the maker says "attempts to
-/// merge"). Volumes of disks, whose unit is larger, are billed by sequences.
+/// volume merges and each continues the one before it, they are one. On SSD volumes an I/O holds only commands that are
+/// there at the same time: once one of them is acknowledged, the next that comes begins another (our estimate; the maker says
+/// "attempts to merge"). Volumes of disks, whose unit is larger, are billed by sequences.
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
     unit_bytes: u64,
@@ -134,6 +136,7 @@ impl Meter {
         let run = self.continued(now, sector, writes);
         let beyond = bytes.saturating_sub(run.left_bytes);
         let ios = beyond.div_ceil(unit_bytes);
+        run.is_begun = ios > 0;
         run.left_bytes = run.left_bytes + ios * unit_bytes - bytes;
         run.end = sector + bytes / block::SECTOR_BYTES;
         Cost { ios, bytes, unit_bytes: ios * unit_bytes, writes }
@@ -142,7 +145,8 @@ impl Meter {
     /// When the command that was charged last is done.
     pub(crate) fn is_done_at(&mut self, at: Nanos) {
         if let Some(last) = self.last {
-            self.runs[last].done_at = at;
+            let run = &mut self.runs[last];
+            run.done_at = if run.is_begun { at } else { run.done_at.min(at) };
         }
     }
 
@@ -156,7 +160,7 @@ impl Meter {
         let found = self.runs.iter().position(is_next).filter(|_| self.merges);
         let at = found.unwrap_or_else(|| {
             self.oldest = (self.oldest + 1) % RUNS;
-            self.runs[self.oldest] = Run { end: sector, writes, left_bytes: 0, done_at: now };
+            self.runs[self.oldest] = Run { end: sector, writes, ..Run::default() };
             self.oldest
         });
         self.last = Some(at);
@@ -199,6 +203,20 @@ mod tests {
             ios
         };
         assert_eq!((0..32).map(append).sum::<u64>(), 16);
+    }
+
+    /// With `depth` in flight, each asked when the one before by so many is done, an I/O holds `depth` of them at most.
+    #[test]
+    fn an_io_holds_only_what_was_in_flight_together() {
+        for depth in [1, 2, 3, 8, 16] {
+            let mut meter = Meter::new(256 * 1024, true);
+            let append = |n: u64| {
+                let ios = meter.charge(n, Op::WRITE, 32 * (n + 1), 16 * KIB).ios;
+                meter.is_done_at(n + depth);
+                ios
+            };
+            assert_eq!((0..240).map(append).sum::<u64>(), 240 / depth, "{depth} in flight");
+        }
     }
 
     #[test]
