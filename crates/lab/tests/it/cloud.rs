@@ -186,3 +186,35 @@ fn a_little_more_than_the_limit_is_an_overload() {
     };
     assert!(is_overloaded(6200) && !is_overloaded(3000));
 }
+
+/// Large writes to copies over st1: what is in flight together is billed by sequence, in whatever order md hands in its pieces.
+#[test]
+fn pieces_out_of_order_are_one_sequence_of_st1() {
+    let rate = |block: &str| {
+        let text = format!(
+            "run.repeats = 1\n[volume]\ndrives = '4xst1[size=500GiB]'\nlevel = 'md-raid10'\ninterleave = '512KiB'\n\
+             [workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '{block}'\n"
+        );
+        let experiment = Experiment::parse("x.toml", &text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        ran.records()[0].sample("mb_per_s").unwrap()
+    };
+    let (small, large) = (rate("1MiB"), rate("4MiB"));
+    assert!((large / small - 1.0).abs() < 0.03, "{large} {small}");
+}
+
+/// With so many writes in order in flight, an I/O of gp2 holds so many at most.
+#[test]
+fn as_many_writes_as_are_in_flight_share_an_io() {
+    for depth in [1, 2, 8] {
+        let text = format!(
+            "run.repeats = 1\n[volume]\ndrives = '1xgp2[size=334GiB]'\nlevel = 'single'\n\
+             [workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '16KiB'\ndepth = {depth}\n"
+        );
+        let experiment = Experiment::parse("x.toml", &text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let per_s = ran.records()[0].sample("requests_per_s").unwrap();
+        let most = 1002.0 * f64::from(depth);
+        assert!(per_s < 1.02 * most && per_s > 0.45 * most, "{depth} in flight: {per_s}");
+    }
+}

@@ -79,12 +79,14 @@ const RUNS: usize = 8;
 /// A sequence of commands that follow each other.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
+    /// The first sector.
+    start: u64,
     /// The sector after the last; 0 where there is no sequence.
     end: u64,
     writes: bool,
-    /// Of the last billed I/O, the bytes that nothing was asked of.
+    /// Of the billed I/Os, the bytes that nothing was asked of.
     left_bytes: u64,
-    /// When the first of the commands in the last billed I/O is done.
+    /// On SSD volumes, when the first of the commands in the last billed I/O is done; on those of disks, when all commands are.
     done_at: Nanos,
     /// Whether the command that came last began that I/O.
     is_begun: bool,
@@ -95,7 +97,8 @@ struct Run {
 /// With a unit of 256 KiB a command of 512 KiB is two I/Os. Eight commands of 32 KiB are eight; where the
 /// volume merges and each continues the one before it, they are one. On SSD volumes an I/O holds only commands that are
 /// there at the same time: once one of them is acknowledged, the next that comes begins another (our estimate; the maker says
-/// "attempts to merge"). Volumes of disks, whose unit is larger, are billed by sequences.
+/// "attempts to merge"). Volumes of disks, whose unit is larger, are billed by sequences, and what is there at the same time makes a
+/// sequence in whatever order it came: md hands in the pieces of a large request out of order (our estimate, too).
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
     unit_bytes: u64,
@@ -133,38 +136,70 @@ impl Meter {
             return Cost { ios: u64::from(op != Op::Flush), bytes: 0, unit_bytes: 0, writes };
         }
         let unit_bytes = self.unit_bytes;
-        let run = self.continued(now, sector, writes);
+        let at = self.continued(now, sector, writes);
+        self.runs[at].end = sector + bytes / block::SECTOR_BYTES;
+        self.take_in_the_next(now, at);
+        let run = &mut self.runs[at];
         let beyond = bytes.saturating_sub(run.left_bytes);
         let ios = beyond.div_ceil(unit_bytes);
         run.is_begun = ios > 0;
         run.left_bytes = run.left_bytes + ios * unit_bytes - bytes;
-        run.end = sector + bytes / block::SECTOR_BYTES;
+        self.last = Some(at);
         Cost { ios, bytes, unit_bytes: ios * unit_bytes, writes }
     }
 
     /// When the command that was charged last is done.
     pub(crate) fn is_done_at(&mut self, at: Nanos) {
+        let is_of_ssds = self.is_of_ssds();
         if let Some(last) = self.last {
             let run = &mut self.runs[last];
-            run.done_at = if run.is_begun { at } else { run.done_at.min(at) };
+            run.done_at = match (is_of_ssds, run.is_begun) {
+                (true, true) => at,
+                (true, false) => run.done_at.min(at),
+                (false, _) => run.done_at.max(at),
+            };
         }
     }
 
+    fn is_of_ssds(&self) -> bool {
+        self.unit_bytes <= SSD_UNIT_BYTES
+    }
+
     /// The sequence that a command continues; a new one where it continues none.
-    fn continued(&mut self, now: Nanos, sector: u64, writes: bool) -> &mut Run {
-        let is_of_ssds = self.unit_bytes <= SSD_UNIT_BYTES;
+    fn continued(&mut self, now: Nanos, sector: u64, writes: bool) -> usize {
+        let is_of_ssds = self.is_of_ssds();
         let is_next = |run: &Run| {
             let is_there = now < run.done_at || !is_of_ssds;
             run.end == sector && run.writes == writes && sector > 0 && is_there
         };
         let found = self.runs.iter().position(is_next).filter(|_| self.merges);
-        let at = found.unwrap_or_else(|| {
-            self.oldest = (self.oldest + 1) % RUNS;
-            self.runs[self.oldest] = Run { end: sector, writes, ..Run::default() };
-            self.oldest
-        });
-        self.last = Some(at);
-        &mut self.runs[at]
+        found.unwrap_or_else(|| {
+            let free = self.runs.iter().position(|run| run.end == 0);
+            let at = free.unwrap_or_else(|| {
+                self.oldest = (self.oldest + 1) % RUNS;
+                self.oldest
+            });
+            self.runs[at] = Run { start: sector, writes, ..Run::default() };
+            at
+        })
+    }
+
+    /// On a volume of disks the sequence `at` takes in one that begins where it ends, if that has commands that are not done.
+    fn take_in_the_next(&mut self, now: Nanos, at: usize) {
+        if self.is_of_ssds() || !self.merges {
+            return;
+        }
+        let Run { end, writes, .. } = self.runs[at];
+        let is_next = |run: &Run| {
+            run.start == end && run.end > end && run.writes == writes && now < run.done_at
+        };
+        if let Some(next) = self.runs.iter().position(is_next) {
+            let next = std::mem::take(&mut self.runs[next]);
+            let run = &mut self.runs[at];
+            run.end = next.end;
+            run.left_bytes += next.left_bytes;
+            run.done_at = run.done_at.max(next.done_at);
+        }
     }
 }
 
@@ -217,6 +252,40 @@ mod tests {
             };
             assert_eq!((0..240).map(append).sum::<u64>(), 240 / depth, "{depth} in flight");
         }
+    }
+
+    /// What md makes of 4 MiB on four members with copies and chunks of 512 KiB: one member's pieces in its order, in units of 256 KiB.
+    #[test]
+    fn pieces_in_flight_together_are_one_sequence_on_disks() {
+        const PIECES: [(u64, u64); 5] = [(0, 2), (3, 1), (6, 2), (4, 2), (2, 1)];
+        let billed = |unit_bytes, pieces: &[(u64, u64)]| {
+            let mut meter = Meter::new(unit_bytes, true);
+            let mut ios = 0;
+            for request in 0..100 {
+                for &(at, units) in pieces {
+                    let sector = 512 * (8 * (request + 1) + at);
+                    ios += meter.charge(request, Op::WRITE, sector, units * 256 * KIB).ios;
+                    meter.is_done_at(request + 1);
+                }
+            }
+            ios
+        };
+        // One unit is begun ahead.
+        assert_eq!(billed(1 << 20, &PIECES), 201);
+        assert_eq!(billed(1 << 20, &[(0, 2), (2, 2), (4, 2), (6, 2)]), 200);
+        assert_eq!(billed(256 << 10, &PIECES), 800, "whole units");
+    }
+
+    /// One that is done before what precedes it comes is no part of its sequence: going backwards is not sequential.
+    #[test]
+    fn what_is_done_is_not_continued_at_its_start() {
+        let mut meter = Meter::new(1024 * 1024, true);
+        let back = |n: u64| {
+            let ios = meter.charge(n, Op::Read, 1024 * (64 - n), 512 * KIB).ios;
+            meter.is_done_at(n + 1);
+            ios
+        };
+        assert_eq!((0..32).map(back).sum::<u64>(), 32);
     }
 
     #[test]
