@@ -272,7 +272,26 @@ mod tests {
         let small = message("gp3[size=10GiB,iops=6000]");
         assert!(small.contains("more than the 5000 that a volume of 10 GiB can have"), "{small}");
         assert!(message("gp3[size=20TiB]").contains("1 to 16384 GiB"));
+        assert!(message("gp2[size=20TiB]").contains("1 to 16384 GiB"));
         assert!(message("gp3[mb_per_s=9999]").contains("more than the most"));
         assert!(message("gp3[iops=60]").contains("60 is less than the least, 3000"));
+    }
+
+    /// More bytes a second than go with the I/Os are refused, and what does go with them is not.
+    #[test]
+    fn bytes_go_with_ios() {
+        let message = |name: &str| drive(name).unwrap_err().to_string();
+        let wide = message("gp3[size=500GiB,iops=6000,mb_per_s=2000]");
+        assert!(wide.contains("2000 is more than the 1572.864 that go with 6000 I/Os"), "{wide}");
+        assert!(
+            wide.contains("figures.mb_per_s") && wide.contains("`iops=7630` or more"),
+            "{wide}"
+        );
+        let google = message("gcp-hyperdisk-balanced[size=100GiB,iops=3000,mb_per_s=2400]");
+        assert!(google.contains("2400 is more than the 786.432"), "{google}");
+        let exact = cloud("gp3[size=500GiB,iops=6000,mb_per_s=1572.864]").bytes_per_s().unwrap();
+        assert!((exact / 1_572_864_000.0 - 1.0).abs() < 1e-9, "{exact}");
+        // What can not be provisioned follows from the I/Os.
+        assert!(cloud("io2[size=1TiB,iops=4000]").bytes_per_s().unwrap() < 1.05e9);
     }
 }

@@ -7,7 +7,10 @@ use block::SECTOR_BYTES;
 use sim::Nanos;
 use sim::cloud::{Counts, Limit};
 
-const GIB: f64 = 1_073_741_824.0;
+pub(super) const GIB: f64 = 1_073_741_824.0;
+
+/// What floating-point numbers may be off by.
+const ROUNDING: f64 = 1e-9;
 
 impl Cloud {
     /// I/Os a second that last.
@@ -85,6 +88,20 @@ impl Cloud {
     /// What is provisioned can be.
     pub(super) fn check_provisioned(&self) -> Result<()> {
         let Cloud { figures, label, .. } = self;
+        self.check_size()?;
+        self.check_ios()?;
+        self.check_bytes()?;
+        if figures.latency_p95_us < figures.latency_p50_us {
+            return Err(wrong(label, "latency_p95_us", "is below the median; give more"));
+        }
+        if self.iops().is_none() && self.bytes_per_s().is_none() {
+            return Err(wrong(label, "iops", "is missing, and there is no other limit; add one"));
+        }
+        Ok(())
+    }
+
+    fn check_size(&self) -> Result<()> {
+        let Cloud { figures, label, .. } = self;
         let bytes = self.sectors * SECTOR_BYTES;
         let [least, most] =
             [figures.size_least.unwrap_or(0), figures.size_most.unwrap_or(u64::MAX)];
@@ -93,12 +110,23 @@ impl Cloud {
             let message = format!("{} GiB is no size of it: {least} to {most} GiB", self.gib());
             return Err(wrong(label, "sectors", message));
         }
+        Ok(())
+    }
+
+    fn check_ios(&self) -> Result<()> {
+        let Cloud { figures, label, .. } = self;
         let per_gib = figures.iops_most_per_gib.map(|each| each * self.gib());
         let most = [figures.iops_most, per_gib.map(|most| most.max(3000.0))];
         let most = most.into_iter().flatten().fold(f64::INFINITY, f64::min);
         if let Some(iops) = figures.iops.filter(|&iops| iops > most) {
+            let enough = figures.iops_most_per_gib.map(|each| (iops / each).ceil());
+            let enough = enough.filter(|_| figures.iops_most.is_none_or(|most| iops <= most));
+            let next = match enough {
+                Some(gib) => format!("provision that, or give a `size` of {gib} GiB or more"),
+                None => "provision that".into(),
+            };
             let message = format!(
-                "{iops} are more than the {most} that a volume of {} GiB can have",
+                "{iops} are more than the {most} that a volume of {} GiB can have; {next}",
                 self.gib()
             );
             return Err(wrong(label, "iops", message));
@@ -108,16 +136,27 @@ impl Cloud {
         {
             return Err(wrong(label, "iops", format!("{iops} is less than the least, {least}")));
         }
-        if let Some((rate, most)) =
-            figures.mb_per_s.zip(figures.mb_per_s_most).filter(|(rate, most)| rate > most)
-        {
+        Ok(())
+    }
+
+    /// Where bytes are provisioned, there is a most of them; else they are cut to what goes with the I/Os.
+    fn check_bytes(&self) -> Result<()> {
+        let Cloud { figures, label, .. } = self;
+        let Some((rate, most)) = figures.mb_per_s.zip(figures.mb_per_s_most) else {
+            return Ok(());
+        };
+        if rate > most {
             return Err(wrong(label, "mb_per_s", format!("{rate} is more than the most, {most}")));
         }
-        if figures.latency_p95_us < figures.latency_p50_us {
-            return Err(wrong(label, "latency_p95_us", "is below the median; give more"));
-        }
-        if self.iops().is_none() && self.bytes_per_s().is_none() {
-            return Err(wrong(label, "iops", "is missing, and there is no other limit; add one"));
+        if let Some((each, iops)) = figures.mb_per_s_most_per_iops.zip(self.iops()) {
+            let most = each * iops;
+            if rate > most * (1.0 + ROUNDING) {
+                let message = format!(
+                    "{rate} is more than the {most} that go with {iops} I/Os a second; provision that, or `iops={}` or more",
+                    (rate / each).ceil()
+                );
+                return Err(wrong(label, "mb_per_s", message));
+            }
         }
         Ok(())
     }
