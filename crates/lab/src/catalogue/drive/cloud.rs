@@ -273,6 +273,9 @@ mod tests {
         assert!(small.contains("more than the 5000 that a volume of 10 GiB can have"), "{small}");
         assert!(message("gp3[size=20TiB]").contains("1 to 16384 GiB"));
         assert!(message("gp2[size=20TiB]").contains("1 to 16384 GiB"));
+        let azure = message("azure-premium-ssd-v2[size=100GiB,iops=80000,mb_per_s=1200]");
+        assert!(azure.contains("more than the 50000 that a volume of 100 GiB can have"), "{azure}");
+        assert!(azure.contains("give a `size` of 160 GiB or more"), "{azure}");
         assert!(message("gp3[mb_per_s=9999]").contains("more than the most"));
         assert!(message("gp3[iops=60]").contains("60 is less than the least, 3000"));
     }
@@ -289,6 +292,8 @@ mod tests {
         );
         let google = message("gcp-hyperdisk-balanced[size=100GiB,iops=3000,mb_per_s=2400]");
         assert!(google.contains("2400 is more than the 786.432"), "{google}");
+        let azure = message("azure-premium-ssd-v2[size=100GiB,mb_per_s=760]");
+        assert!(azure.contains("760 is more than the 750"), "{azure}");
         let exact = cloud("gp3[size=500GiB,iops=6000,mb_per_s=1572.864]").bytes_per_s().unwrap();
         assert!((exact / 1_572_864_000.0 - 1.0).abs() < 1e-9, "{exact}");
         // What can not be provisioned follows from the I/Os.
