@@ -271,7 +271,7 @@ mod tests {
         let message = |name: &str| drive(name).unwrap_err().to_string();
         let small = message("gp3[size=10GiB,iops=6000]");
         assert!(small.contains("more than the 5000 that a volume of 10 GiB can have"), "{small}");
-        assert!(message("gp3[size=20TiB]").contains("1 to 16384 GiB"));
+        assert!(message("gp3[size=70TiB]").contains("1 to 65536 GiB"));
         assert!(message("gp2[size=20TiB]").contains("1 to 16384 GiB"));
         let azure = message("azure-premium-ssd-v2[size=100GiB,iops=80000,mb_per_s=1200]");
         assert!(azure.contains("more than the 50000 that a volume of 100 GiB can have"), "{azure}");
