@@ -23,6 +23,7 @@ use super::provisioned::Provisioned;
 use super::sheet::{Class, Figures, Sheet, wrong};
 use crate::error::{Error, Result};
 use crate::keys::{Takes, choice, condition, keys};
+pub(super) use cloud::sold;
 use sim::Device;
 use sim::drive::DriveModel;
 use store::known::Promise;

@@ -1,7 +1,7 @@
 //! What is provisioned of a drive, in brackets behind its name: `gp3[size=500GiB,iops=6000]`; and figures that are to be
 //! otherwise than in its file: `wd740gd[seek_average_ms=5]`.
 
-use super::drive::{CLASSES, DriveClass};
+use super::drive::{CLASSES, DriveClass, sold};
 use super::figure::{BYTES_MAX, Cited, Kind, Shape, Value};
 use super::sheet::{Sheet, digest};
 use crate::error::{Error, Result, nearest};
@@ -64,13 +64,16 @@ impl<'n> Provisioned<'n> {
             let found = class.provisioned.iter().find(|(known, _)| *known == key);
             let figure = found.map_or(key, |(_, figure)| *figure);
             let known = class.all.iter().copied().flatten().find(|known| known.key == figure);
-            let known = known.ok_or_else(|| wrong(unknown(class, key)))?;
+            let known = known.ok_or_else(|| wrong(unknown(class, sheet, key)))?;
             let value = if found.is_some() {
                 value_of(key, text, known.shape.parse(text).as_ref()).map_err(wrong)?
             } else {
                 let value = known.shape.parse(text).filter(|value| allows(&known.shape, value));
                 value.ok_or_else(|| wrong(format!("write a {}", known.shape)))?
             };
+            if let Some(why) = found.and_then(|_| sold::refusal(sheet, key, &value)) {
+                return Err(wrong(why));
+            }
             sheet.figures.retain(|(other, _)| {
                 other.key != figure && other.key != format!("{figure}_per_gib")
             });
@@ -101,7 +104,7 @@ fn allows(shape: &Shape, value: &Value) -> bool {
 }
 
 /// What there is instead of a key that drives of a class do not have.
-fn unknown(class: &DriveClass, key: &str) -> String {
+fn unknown(class: &DriveClass, sheet: &Sheet, key: &str) -> String {
     let provisioned = class.provisioned.iter().map(|&(key, _)| key);
     let keys = class.all.iter().copied().flatten().map(|figure| figure.key);
     let keys: Vec<&str> = provisioned.chain(keys).collect();
@@ -113,7 +116,7 @@ fn unknown(class: &DriveClass, key: &str) -> String {
         let part = "a part of it follows a colon, as in `wd740gd:10GiB`";
         return format!("nothing is provisioned of the class `{}`; {next} ({part})", class.name);
     }
-    format!("no such key; {next}")
+    format!("no such key; {}", sold::instead(sheet, key).unwrap_or(next))
 }
 
 /// The value of `key`: a size in sectors, or a rate above zero.
@@ -152,5 +155,43 @@ mod tests {
         let range = message("st18000nm000j[queue_depth=0]");
         assert!(range.contains("whole number, 1 to 65536"), "{range}");
         assert!(message("st18000nm000j[seek_average_ms=99]").contains("st18000nm000j"));
+    }
+
+    /// Nobody sells a P30 of 2 TiB, nor I/Os of gp2 beside its size.
+    #[test]
+    fn what_follows_or_is_fixed_is_not_provisioned() {
+        let message = |name: &str| drive(name).unwrap_err().to_string();
+        for (name, tier) in [
+            ("azure-p30[size=2TiB]", "take `azure-p40`: 2048 GiB, 7500 I/Os and 250 MB/s"),
+            ("P30[iops=6000]", "take `azure-p40`"),
+            ("P30[mb_per_s=800]", "take `azure-p80`"),
+            ("azure-p30[size=100GiB]", "take `azure-p10`: 128 GiB"),
+            ("azure-p30[iops=90000]", "the largest is `azure-p80`: 32767 GiB, 20000 I/Os"),
+        ] {
+            assert!(message(name).contains(tier), "{name}: {}", message(name));
+        }
+        for (name, follows) in [
+            ("gp2[iops=9000]", "`iops` follows from `size`"),
+            ("st1[mb_per_s=300]", "`mb_per_s` follows from `size`"),
+            ("io2[iops=9000,mb_per_s=300]", "`mb_per_s` follows from `size` and `iops`"),
+            ("gcp-hyperdisk-throughput[iops=9000]", "`iops` follows from `size` and `mb_per_s`"),
+        ] {
+            assert!(message(name).contains(follows), "{name}: {}", message(name));
+        }
+        for name in ["azure-p30[size=1TiB]", "gcp-hyperdisk-throughput[size=3TiB,mb_per_s=300]"] {
+            assert!(drive(name).is_ok(), "{name}");
+        }
+    }
+
+    /// What others call it is answered with what can be provisioned.
+    #[test]
+    fn other_words_for_what_is_provisioned_are_understood() {
+        let message = |name: &str| drive(name).unwrap_err().to_string();
+        let rate = message("gp3[throughput=500]");
+        assert!(rate.contains("write `mb_per_s`, `size` or `iops` ("), "{rate}");
+        assert!(rate.contains("500 MiB/s are 524"), "{rate}");
+        assert!(message("gp3[capacity=1TiB]").contains("write `size`, `iops` or `mb_per_s`"));
+        assert!(message("gp2[throughput=200]").contains("write `size`"));
+        assert!(message("gp3[ipos=4000]").contains("did you mean `iops`?"));
     }
 }

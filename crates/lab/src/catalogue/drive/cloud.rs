@@ -2,6 +2,7 @@
 
 mod limits;
 mod listed;
+pub(in crate::catalogue) mod sold;
 mod times;
 
 use super::{Built, ClassModel, Drive, DriveClass, DriveFigures, DriveKeys, Limits, Model};
