@@ -4,6 +4,7 @@ use crate::drives::Drives;
 use block::SECTOR_BYTES;
 use block::units::parse_sectors;
 use lab::catalogue::Drive;
+use lab::experiment::PageCache;
 use lab::formats::fio;
 use lab::trace::Trace;
 use lab::{Error, Result};
@@ -119,8 +120,11 @@ impl Work {
         if let Some((known, text)) = NAMED.iter().find(|(known, _)| *known == name) {
             let mut work = Work::read(known, &format!("workload {known}"), text, Vec::new())?;
             let has_many = drives.count > lab::machine::READ_AHEAD_MEMBERS_MAX;
+            let each = std::iter::repeat_n(Some(&drives.drive), drives.count);
+            let is_write_back_modelled = PageCache::is_write_back_modelled(each);
+            let are_reads_modelled = drives.drive.is_rotational() && !has_many;
             work.go_past_the_page_cache(|writes| {
-                !drives.drive.is_rotational() || has_many && !writes
+                if writes { !is_write_back_modelled } else { !are_reads_modelled }
             });
             return Ok(work);
         }
@@ -451,6 +455,20 @@ mod tests {
         assert!(refused("workload.db.depth=1").contains("the work has `workload.vm`"));
         assert!(refused("workload.depth=1").contains("the work has `workload.vm`"));
         assert!(refused("drive.state.x=1").contains("that is no table"));
+    }
+
+    /// The page cache fills whole rows of parity: over slow cloud volumes it is modelled, and over fast ones direct I/O stands for it.
+    #[test]
+    fn a_backup_to_cloud_volumes_goes_through_the_page_cache() {
+        let is_direct = |drives: &str, name: &str| {
+            let work = Work::find(name, &Drives::read(drives).unwrap()).unwrap();
+            let keys = work.tables["workload"][name].as_table().unwrap();
+            assert_eq!(work.warnings.is_empty(), keys.contains_key("direct"), "{drives}");
+            !keys.contains_key("direct")
+        };
+        assert!(!is_direct("8x st1[size=500GiB]", "backup") && !is_direct("4x gp3", "backup"));
+        assert!(is_direct("8x io2[iops=50000]", "backup") && is_direct("4x 980 pro 1tb", "backup"));
+        assert!(is_direct("4x gp3", "media"));
     }
 
     /// The write caches of disks are asked for off where all that a job writes is small and random, and nobody has said

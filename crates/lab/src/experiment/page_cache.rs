@@ -1,5 +1,6 @@
 //! What of a volume goes through the page cache of Linux, and how far that reads ahead.
 
+use crate::catalogue::Drive;
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, Takes, Value};
 
@@ -10,6 +11,26 @@ pub struct PageCache {
     pub is_read: bool,
     /// Writes, which come from its write-back then.
     pub is_written: bool,
+}
+
+/// The bytes a second of cloud volumes, all of them together, up to which writes through the page cache are modelled. Beyond, the
+/// processor decides, as it does on flash drives: one thread writes back, and pages have to be copied.
+const REMOTE_BYTES_PER_S_MAX: f64 = 1e9;
+
+impl PageCache {
+    /// Whether what is written through it to a volume of such `drives` is modelled: disks, or cloud volumes whose limits are
+    /// low enough that they decide.
+    pub fn is_write_back_modelled<'d>(drives: impl Iterator<Item = Option<&'d Drive>>) -> bool {
+        let mut remote_bytes_per_s = 0.0;
+        let (mut turn, mut are_remote) = (true, true);
+        for drive in drives {
+            turn &= drive.is_none_or(Drive::is_rotational);
+            let cloud = drive.and_then(|drive| drive.cloud().ok());
+            are_remote &= cloud.is_some();
+            remote_bytes_per_s += cloud.and_then(|of| of.bytes_per_s()).unwrap_or(f64::INFINITY);
+        }
+        turn || are_remote && remote_bytes_per_s <= REMOTE_BYTES_PER_S_MAX
+    }
 }
 
 /// How far Linux reads ahead of what is read in order; nothing where it is as it chooses by itself.
@@ -40,5 +61,26 @@ impl ReadAhead {
 impl FromValue for ReadAhead {
     fn from_value(value: &Value) -> Option<Self> {
         ReadAhead::parse(&value.to_string()).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::drive;
+
+    /// Disks, and cloud volumes as far as they decide; nothing where flash does.
+    #[test]
+    fn writes_are_modelled_where_the_volumes_decide() {
+        let is_it = |name: &str, count: usize| {
+            let drive = drive(name).unwrap();
+            PageCache::is_write_back_modelled(std::iter::repeat_n(Some(&drive), count))
+        };
+        assert!(is_it("st18000nm000j", 24) && is_it("st1[size=500GiB]", 8) && is_it("gp3", 4));
+        assert!(!is_it("980-pro-1tb", 4) && !is_it("io2[size=1TiB,iops=100000]", 1));
+        assert!(!is_it("gp3", 8), "1049 MB/s");
+        let (disk, volume) = (drive("st18000nm000j").unwrap(), drive("gp3").unwrap());
+        let mixed = [Some(&disk), Some(&volume)];
+        assert!(!PageCache::is_write_back_modelled(mixed.into_iter()));
     }
 }

@@ -4,7 +4,7 @@ use super::rebuild::{self, Rebuilt};
 use super::{KIND, capacity, cpu_s, modelled, moving};
 use crate::capabilities::{Capabilities, Uses};
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Trial};
+use crate::experiment::{Member, PageCache, Trial};
 use crate::machine::{self, Sending};
 use crate::record::{Measured, encode_latencies};
 use crate::rig::admit::{admit_volume, check_buses, check_nested, check_not_real, check_work};
@@ -90,17 +90,21 @@ fn check_buffered(trial: &Trial) -> Result<()> {
     let Some(work) = trial.requests().find(|work| !work.keys.direct) else { return Ok(()) };
     let volume = &trial.setup.volume;
     let on_linux = volume.level.runs_on_linux() && volume.controller.is_none();
-    let on_disks = volume.failed.is_empty() && volume.members.iter().all(Member::is_rotational);
+    let is_whole = volume.failed.is_empty();
+    let on_disks = volume.members.iter().all(Member::is_rotational);
+    let drives = volume.members.iter().map(|member| member.drive().map(AsRef::as_ref));
     let all = |is_so: &dyn Fn(&Requests) -> bool| trial.requests().all(is_so);
     let are_in_order = all(&|of| !of.keys.direct && of.pattern == Pattern::Sequential);
     // A program that reads goes on when it has what it asked for.
     let are_read = all(&|of| !of.writes() && of.keys.depth == 1 && !of.is_open());
     let are_written = all(&|of| !of.reads());
-    if !(on_linux && on_disks && are_in_order && (are_read || are_written)) {
+    let is_modelled =
+        are_read && on_disks || are_written && PageCache::is_write_back_modelled(drives);
+    if !(on_linux && is_whole && are_in_order && is_modelled) {
         return Err(Error::input(format!(
             "`workload.{}.direct` = false: of the page cache only what is in order is modelled, all of it written, or all of \
              it read with a `depth` of 1, of whole volumes of disks whose level Linux runs (md-…, dm-…, btrfs-…), beside \
-             nothing that is direct; leave it out for direct I/O",
+             nothing that is direct, and writes to cloud volumes of up to 1 GB/s together; leave it out for direct I/O",
             work.name
         )));
     }
