@@ -122,25 +122,42 @@ fn classes_of_streams(
     if has_files || classes.iter().all(|class| class == DRIVES) {
         return classes;
     }
-    let are_like_the_cells =
-        !manifest.are_remote() && streams.iter().all(|(_, stated)| is_like_a_databases(stated));
+    let kinds = || streams.iter().map(|(_, stated)| of_a_database(stated));
+    let has = |wanted: OfADatabase| kinds().any(|kind| kind == Some(wanted));
+    let are_like_the_cells = !manifest.are_remote()
+        && kinds().all(|kind| kind.is_some())
+        && has(OfADatabase::Pages)
+        && has(OfADatabase::Log);
     let class =
         if are_like_the_cells { streams::class(samples.iter().copied()) } else { streams::OTHER };
     BTreeSet::from([class.into()])
 }
 
-/// Whether it is what the cells of streams are of: small random requests, or a log whose every write is flushed, direct and to
-/// Linux's layouts of which nothing failed.
-fn is_like_a_databases(stated: &Stated<'_>) -> bool {
+/// What the cells of streams are of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OfADatabase {
+    /// Small random requests.
+    Pages,
+    /// Writes in order, one at a time, each flushed.
+    Log,
+}
+
+/// Which of them it is, direct and to Linux's layouts of which nothing failed; none where it is like no cell.
+fn of_a_database(stated: &Stated<'_>) -> Option<OfADatabase> {
     let own = |key: &str| stated.own(key);
-    let is_random = own("kind").is_some_and(|kind| kind == "random");
-    let is_log = own("kind").is_some_and(|kind| kind == "sequential")
-        && own("op").is_some_and(|op| op == "write")
-        && own("flush_every").is_some_and(|every| every == "1");
+    let depth = own("depth").and_then(|depth| depth.parse().ok()).unwrap_or(1);
     let is_small = own("block")
         .and_then(|block| parse_sectors(&block).ok())
         .is_none_or(|sectors| sectors * SECTOR_BYTES <= streams::BLOCK_BYTES_MAX);
-    (is_random || is_log) && is_small && is_on_linux_as_built(stated)
+    if !is_small || !is_on_linux_as_built(stated) {
+        return None;
+    }
+    let flushes = own("flush_every").is_some_and(|every| every == "1");
+    match own("kind")?.as_str() {
+        "random" if depth <= streams::DEPTH_MAX => Some(OfADatabase::Pages),
+        "sequential" if own("op")? == "write" && flushes && depth == 1 => Some(OfADatabase::Log),
+        _ => None,
+    }
 }
 
 /// A factor as pairs have it: an interleave is one of a level.

@@ -16,15 +16,22 @@ pub(super) const OTHER: &str = "streams:other";
 /// The largest requests of the cells.
 pub(super) const BLOCK_BYTES_MAX: u64 = 64 << 10;
 
+/// The most that a random stream of theirs has in flight.
+pub(super) const DEPTH_MAX: u64 = 32;
+
 /// Every cell as a level, and every two cells of one load as a pair.
 pub(super) fn all() -> Vec<Pair> {
     pairs(FILE)
 }
 
-/// The class of what these samples are.
+/// The class of what these samples are. Rates were measured of all streams together.
 pub(super) fn class<'a>(samples: impl IntoIterator<Item = &'a str>) -> &'static str {
-    match latencies::class(samples) {
-        None => RATES,
+    let samples: Vec<&str> = samples.into_iter().collect();
+    match latencies::class(samples.iter().copied()) {
+        None if samples.iter().all(|sample| ["mb_per_s", "requests_per_s"].contains(sample)) => {
+            RATES
+        }
+        None => OTHER,
         Some(latencies::MEANS) => MEANS,
         Some(latencies::PERCENTILES) => PERCENTILES,
         Some(_) => OTHER,

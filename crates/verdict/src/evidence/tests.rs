@@ -239,6 +239,15 @@ fn a_database_is_tested_by_databases() {
     for unlike in [
         with(disks, "depth = 4\nblock = '1MiB'", log, &["mb_per_s"]),
         with(disks, "depth = 4", "depth = 8", &["mb_per_s"]),
+        with(disks, "depth = 4", "flush_every = 1\ndepth = 8", &["mb_per_s"]),
+        with(disks, "depth = 1024", log, &["mb_per_s"]),
+        with(disks, comes, log, &["latency_p99_ms", "commits_per_s"]),
+        with(
+            disks,
+            "[workload.other]\ngroup = 'db'\nkind = 'random'\nblock = '1MiB'",
+            log,
+            &["mb_per_s"],
+        ),
         with("4xebs-gp3", "depth = 4", log, &["mb_per_s"]),
         with(disks, comes, log, &["latency_p999_ms"]),
     ] {
