@@ -390,17 +390,27 @@ fn fill_intervals(cells: &mut [ComparedCell], of: [(&Results, &[CellSummary<'_>]
     let samples_of = |results: &Results, cell: &CellSummary<'_>| -> Vec<Vec<f64>> {
         judged(&results.manifest, cell).iter().map(|of| cell.samples(of.sample)).collect()
     };
-    let samples: Vec<Vec<f64>> = of
-        .iter()
-        .flat_map(|(results, cells)| cells.iter().flat_map(|cell| samples_of(results, cell)))
-        .collect();
-    let within: Vec<(f64, f64)> =
-        of.iter().flat_map(|(results, _)| within::spreads(&results.records)).collect();
-    let noise = Noise::of(&samples, None, 0.0).or_within(&within);
-    let is_known = |cell: &&mut ComparedCell| {
-        cell.interval.is_none() && (noise.source != NoiseSource::Unknown || cell.model_error > 0.0)
+    let noise_of = |of: &[&(&Results, &[CellSummary<'_>])]| {
+        let samples: Vec<Vec<f64>> = of
+            .iter()
+            .flat_map(|(results, cells)| cells.iter().flat_map(|cell| samples_of(results, cell)))
+            .collect();
+        let within: Vec<(f64, f64)> =
+            of.iter().flat_map(|(results, _)| within::spreads(&results.records)).collect();
+        Noise::of(&samples, None, 0.0).or_within(&within)
     };
-    for cell in cells.iter_mut().filter(is_known) {
+    let all = noise_of(&of.iter().collect::<Vec<_>>());
+    // How far a model's seeds lie apart says nothing of how far measurements do.
+    let measured: Vec<_> = of.iter().filter(|(results, _)| !results.manifest.modelled()).collect();
+    let of_measured = noise_of(&measured);
+    for cell in cells.iter_mut().filter(|cell| cell.interval.is_none()) {
+        let (noise, suffices) = match cell.model {
+            Model::One => (of_measured, false),
+            _ => (all, cell.model_error > 0.0),
+        };
+        if noise.source == NoiseSource::Unknown && !suffices {
+            continue;
+        }
         let half = Noise { model_error: cell.model_error, ..noise }.half_width(1, 1);
         let (low, high) = (cell.ratio * (-half).exp(), cell.ratio * half.exp());
         cell.interval = Some(Interval { low, high });
@@ -629,5 +639,20 @@ mod tests {
             .map(|cell| (cell.workload.as_str(), cell.first, cell.second))
             .collect();
         assert_eq!(cells, [("pages", 0.5, 0.5), ("wal", 1.9, 2.6)]);
+    }
+
+    /// Nothing shows how far a measurement would lie from itself, least of all how far a model's seeds do.
+    #[test]
+    fn a_measurement_that_was_made_once_is_not_judged_by_a_models_seeds() {
+        let modelled = results(1, &[100.0, 101.0, 99.0]);
+        let measured = |rates: &[f64]| {
+            let mut results = results(1, rates);
+            results.manifest.members.insert("0: a.img".into(), "file".into());
+            results
+        };
+        let once = Compared::new(&modelled, &measured(&[80.0]));
+        assert!(once.cells[0].interval.is_none() && once.text().contains("No noise estimate"));
+        let thrice = Compared::new(&modelled, &measured(&[80.0, 81.0, 79.0]));
+        assert!(thrice.cells[0].interval.is_some_and(|interval| interval.high < 1.0));
     }
 }
