@@ -1,6 +1,6 @@
 //! What of a volume goes through the page cache of Linux, and how far that reads ahead.
 
-use crate::catalogue::Drive;
+use crate::catalogue::{Cloud, Drive};
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, Takes, Value};
 
@@ -27,7 +27,7 @@ impl PageCache {
             turn &= drive.is_none_or(Drive::is_rotational);
             let cloud = drive.and_then(|drive| drive.cloud().ok());
             are_remote &= cloud.is_some();
-            remote_bytes_per_s += cloud.and_then(|of| of.bytes_per_s()).unwrap_or(f64::INFINITY);
+            remote_bytes_per_s += cloud.and_then(Cloud::bytes_per_s).unwrap_or(f64::INFINITY);
         }
         turn || are_remote && remote_bytes_per_s <= REMOTE_BYTES_PER_S_MAX
     }
