@@ -20,11 +20,38 @@ fn is_result(line: &str) -> bool {
         || (line.contains(" bytes") && line.contains(" copied, "))
 }
 
-/// What dd says went wrong: it does so in front of the result of what it had copied until then.
+/// What dd says went wrong.
 fn error_in(line: &str) -> Option<&str> {
     let (program, what) = line.trim().split_once(": ")?;
     let is_dd = program == "dd" || program.ends_with("/dd");
     (is_dd && !what.starts_with("warning:")).then_some(what)
+}
+
+/// Whether the result of what it had copied until then follows such an error: a file that it could not open has none, and
+/// the next result is that of another copy. BSD's dd names only the file and what was wrong with it.
+fn ends_a_copy(error: &str) -> bool {
+    const OPENING: &[&str] = &["failed to open", "can't open", "opening", "failed to truncate"];
+    const COPYING: &[&str] = &[
+        "error reading",
+        "error writing",
+        "reading",
+        "writing",
+        "fsync failed",
+        "fdatasync failed",
+        "closing",
+    ];
+    const CAUSES: &[&str] = &[
+        "No space left on device",
+        "Input/output error",
+        "File too large",
+        "Disk quota exceeded",
+        "Device not configured",
+        "Broken pipe",
+        "end of device",
+        "short write on character device",
+    ];
+    let begins = |words: &[&str]| words.iter().any(|word| error.starts_with(word));
+    begins(COPYING) || (!begins(OPENING) && CAUSES.iter().any(|cause| error.ends_with(cause)))
 }
 
 /// A row for each result of a copy that did not fail, all of one workload: several are repeats.
@@ -33,7 +60,14 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut failure: Option<(usize, &str)> = None;
     for (number, line) in source.lines() {
         if let Some(error) = error_in(line) {
-            failure = Some((number, error));
+            if ends_a_copy(error) {
+                failure = Some((number, error));
+            } else {
+                table.warnings.push(format!(
+                    "{}:{number}: dd failed ({error}) and has no result; run it again",
+                    source.label
+                ));
+            }
         }
         if !is_result(line) {
             continue;

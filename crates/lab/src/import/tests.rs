@@ -47,6 +47,33 @@ fn what_dd_failed_to_copy_is_left_out() {
     assert!(only.contains("no results found") && only.contains("No space left"), "{only}");
 }
 
+/// A file that cannot be opened has no result, and took that of the next dd with it.
+#[test]
+fn a_dd_that_did_not_begin_takes_no_other_result() {
+    let good = "1000 bytes transferred in 2 secs (500 bytes/sec)\n";
+    for error in [
+        "dd: failed to open '/nonexistent/x': No such file or directory",
+        "dd: failed to open '/full/x': No space left on device",
+        "dd: /nonexistent/x: No such file or directory",
+        "dd: can't open 'x': Permission denied",
+        "dd: unrecognized operand 'x=1'",
+    ] {
+        let table = read("a.txt", &format!("{error}\n{good}{good}"));
+        assert_eq!(table.rows.len(), 2, "{error}");
+        let said = format!("a.txt:1: dd failed ({}) and has no result", &error[4..]);
+        assert!(table.warnings[0].starts_with(&said), "{:?}", table.warnings);
+        assert_eq!(read("a.txt", &format!("{error}\n{good}")).rows.len(), 1, "{error}");
+    }
+    for error in [
+        "dd: error reading '/dev/sda': Input/output error",
+        "dd: fsync failed for 'x': Input/output error",
+        "dd: writing `x': No space left on device",
+        "dd: /mnt/x: No space left on device",
+    ] {
+        assert_eq!(read("a.txt", &format!("{error}\n{good}{good}")).rows.len(), 1, "{error}");
+    }
+}
+
 #[test]
 fn csh_time_below_headings() {
     let table = read("touch.txt", include_str!("fixtures/csh-time.txt"));
