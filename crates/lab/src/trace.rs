@@ -71,6 +71,8 @@ pub struct Survey {
     pub writes: u64,
     /// Bytes written.
     pub write_bytes: u64,
+    /// Discards alone.
+    pub discards: u64,
     /// Flushes.
     pub flushes: u64,
     /// The largest request, in sectors.
@@ -103,7 +105,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// Where a file cannot be read, too many of its lines are malformed, or it has no requests.
+    /// Where a file cannot be read, too many of its lines are malformed, or it has no reads and no writes.
     pub fn survey(&self) -> Result<Survey> {
         // The files are hashed one after the other whatever the order of reading.
         let digests: Vec<_> =
@@ -144,15 +146,13 @@ impl Trace {
                 self.formats[0].word()
             )));
         }
-        if survey.requests == 0 {
-            let wanted = self.disks.join(", ");
-            let next = match self.disks.as_slice() {
-                [] => "give a trace that has some".to_string(),
-                _ => format!("name other `disks` than {wanted}; {}", listed(has)),
-            };
-            return Err(Error::input(format!("{named}: it has no requests; {next}")));
-        }
-        Ok(())
+        let Some(lacks) = survey.lacks() else { return Ok(()) };
+        let wanted = self.disks.join(", ");
+        let next = match self.disks.as_slice() {
+            [] => "give a trace that has some".to_string(),
+            _ => format!("name other `disks` than {wanted}; {}", listed(has)),
+        };
+        Err(Error::input(format!("{named}: it has no {lacks}; {next}")))
     }
 
     /// Its files, for messages.
@@ -216,6 +216,7 @@ impl Survey {
             read_bytes: 0,
             writes: 0,
             write_bytes: 0,
+            discards: 0,
             flushes: 0,
             largest_sectors: 0,
             origin_ns,
@@ -224,6 +225,21 @@ impl Survey {
             odd: Oddities::default(),
             digest: String::new(),
         }
+    }
+
+    /// What it has none of and is compared by: discards move nothing, and a flush waits for writes.
+    fn lacks(&self) -> Option<String> {
+        if self.requests == 0 {
+            return Some("requests".into());
+        }
+        let is_still = self.reads == 0 && self.writes == self.discards;
+        let (discards, flushes) = (self.discards, self.flushes);
+        is_still.then(|| {
+            format!(
+                "reads and no writes ({discards} discards, {flushes} flushes), and layouts are compared by the times \
+                 of those"
+            )
+        })
     }
 
     fn note(&mut self, entry: &Entry) {
@@ -244,6 +260,7 @@ impl Survey {
             Op::Flush => self.flushes += 1,
             _ => {
                 self.writes += 1;
+                self.discards += u64::from(entry.op == Op::Discard);
                 self.write_bytes += entry.bytes;
             }
         }
