@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A unit follows its number at once, in a constraint: `commit_p99 <= 5ms`.
-//! A name may have hyphens: `random-16` is one, `tar - rm` a difference. `best` is the best that the
+//! `p99.9` in a name is `p999`, as `commit_p999`. A name may have hyphens: `random-16` is one, `tar - rm` a difference. `best` is the best that the
 //! left side of a constraint reaches in any layout.
 
 use crate::error::{Error, Result};
@@ -352,8 +352,24 @@ impl<'a> Parser<'a> {
         self.at += end;
         match &rest[..end] {
             "best" => Expression::Best(column),
-            name => Expression::Quantity(name.into(), column),
+            name => Expression::Quantity(with_p999(name), column),
         }
+    }
+}
+
+/// The name with `p999` for `p99.9` behind its brackets, as samples are called.
+fn with_p999(name: &str) -> String {
+    let (brackets, rest) = name.split_at(name.rfind(']').map_or(0, |at| at + 1));
+    let is_percentile = |(at, found): (usize, &str)| {
+        let (before, after) = (&rest[..at], &rest[at + found.len()..]);
+        (before.is_empty() || before.ends_with(['.', '_']))
+            && (after.is_empty() || after.starts_with('_'))
+    };
+    match rest.match_indices("p99.9").find(|&found| is_percentile(found)) {
+        Some((at, found)) => {
+            format!("{brackets}{}p999{}", &rest[..at], &rest[at + found.len()..])
+        }
+        None => name.into(),
     }
 }
 
@@ -409,6 +425,30 @@ mod tests {
         let constraint = Constraint::parse("tar >= 0.8*best").unwrap();
         assert!(constraint.at_least);
         assert_eq!(constraint.right.value(5.0, &|_| None), Some(4.0));
+    }
+
+    /// As the latencies of `capacity` are written.
+    #[test]
+    fn p99_9_is_p999() {
+        let named = |text: &str| {
+            let formula = Objective::parse(&format!("min {text}")).unwrap().of;
+            formula.quantities().iter().map(|(name, _)| (*name).to_string()).collect::<Vec<_>>()
+        };
+        for (text, name) in [
+            ("p99.9", "p999"),
+            ("pages.p99.9", "pages.p999"),
+            ("wal.commit_p99.9", "wal.commit_p999"),
+            ("t.latency_p99.9_ms", "t.latency_p999_ms"),
+            ("t[x=p99.9].p99.9", "t[x=p99.9].p999"),
+            ("t[x=p99.9]", "t[x=p99.9]"),
+            ("pages.p99.95", "pages.p99.95"),
+            ("stop99.9", "stop99.9"),
+        ] {
+            assert_eq!(named(text), [name], "{text}");
+        }
+        assert_eq!(named("p99.9+rm.p99.9*2"), ["p999", "rm.p999"]);
+        let constraint = Constraint::parse("commit_p99.9 <= 5ms").unwrap();
+        assert_eq!(constraint.left.quantities(), [("commit_p999", 1)]);
     }
 
     #[test]
