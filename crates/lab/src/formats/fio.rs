@@ -90,7 +90,7 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
             job.in_flight()
         )
     }));
-    warnings.extend(jobs.iter().filter(|job| job.has_two_rates() && job.writes_per_s.is_none()).map(|job| {
+    warnings.extend(jobs.iter().filter(|job| job.has_two_rates() && !job.rate_iops.contains(',')).map(|job| {
         format!(
             "{label}:{}: [{}]: fio applies the rate to reads and to writes separately, so taken as half reads and half writes, \
              together at twice the rate; where the rate is not reached, fio keeps `rwmixread`: leave the rate out to ask for that",

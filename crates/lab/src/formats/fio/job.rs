@@ -31,8 +31,11 @@ pub(super) struct Job {
     pub(super) time_based: bool,
     pub(super) loops: u64,
     pub(super) bytes_per_s: Option<u64>,
-    pub(super) requests_per_s: Option<u64>,
-    /// Where writes have a rate of their own.
+    /// `rate_iops` as it was written.
+    pub(super) rate_iops: String,
+    /// The rate of its reads.
+    pub(super) reads_per_s: Option<u64>,
+    /// The rate of its writes.
     pub(super) writes_per_s: Option<u64>,
     pub(super) think_ns: u64,
     /// It thinks before each so many requests.
@@ -80,7 +83,8 @@ impl Default for Job {
             time_based: false,
             loops: 1,
             bytes_per_s: None,
-            requests_per_s: None,
+            rate_iops: String::new(),
+            reads_per_s: None,
             writes_per_s: None,
             think_ns: 0,
             think_every: 1,
@@ -205,9 +209,13 @@ impl Job {
     /// where one is ahead, whatever the mix (fio 3.33: 100 reads and 100 writes a second at `rate_iops=100` and 50, 70 and
     /// 90 % of reads). A program that thinks seldom reaches a rate, and keeps its mix.
     pub(super) fn has_two_rates(&self) -> bool {
-        let is_mixed = self.mixed && (1..100).contains(&self.mix_percent);
-        let has_rate = self.bytes_per_s.is_some() || self.requests_per_s.is_some();
-        is_mixed && has_rate && self.think_ns == 0
+        let has_rate = [self.bytes_per_s, self.reads_per_s, self.writes_per_s];
+        self.does_both() && has_rate.iter().any(Option::is_some) && self.think_ns == 0
+    }
+
+    /// Whether it reads and writes.
+    fn does_both(&self) -> bool {
+        self.mixed && (1..100).contains(&self.mix_percent)
     }
 
     /// The rate of reads and writes together.
@@ -215,18 +223,35 @@ impl Job {
         if self.has_two_rates() { rate.saturating_mul(2) } else { rate }
     }
 
-    /// The requests a second of reads and writes together; what only writes has the second of two rates.
-    fn requests_of_both(&self, reads_per_s: u64) -> u64 {
-        match self.writes_per_s {
-            Some(writes_per_s) if self.has_two_rates() => reads_per_s + writes_per_s,
-            Some(writes_per_s) if !self.mixed && self.reads_percent == 0 => writes_per_s,
-            _ => self.of_both(reads_per_s),
+    /// The requests a second of reads and writes together; of what does one alone, its own.
+    fn requests_per_s(&self) -> Option<u64> {
+        if self.has_two_rates() {
+            return Some(self.reads_per_s? + self.writes_per_s?);
         }
+        let reads = if self.mixed { self.mix_percent } else { self.reads_percent };
+        if reads == 0 { self.writes_per_s } else { self.reads_per_s }
+    }
+
+    /// Whether no direction of a mix goes as fast as it can beside one that has a rate.
+    fn check_rates(&self, label: &str) -> Result<()> {
+        let (lacks, rate) = match (self.reads_per_s, self.writes_per_s) {
+            (None, Some(rate)) => ("reads", rate),
+            (Some(rate), None) => ("writes", rate),
+            _ => return Ok(()),
+        };
+        if !self.does_both() {
+            return Ok(());
+        }
+        Err(Error::input(format!(
+            "{label}:{}: [{}]: `rate_iops={}` has no rate of its {lacks}, and it reads and writes; give both rates, as in \
+             `rate_iops={rate},{rate}`",
+            self.line, self.name, self.rate_iops
+        )))
     }
 
     /// The share of reads in percent: where both directions have a rate, as these are.
     fn share_of_reads(&self) -> u64 {
-        match (self.has_two_rates(), self.requests_per_s, self.writes_per_s) {
+        match (self.has_two_rates(), self.reads_per_s, self.writes_per_s) {
             (true, Some(reads), Some(writes)) => {
                 let both = reads + writes;
                 ((100 * reads + both / 2) / both).clamp(1, 99)
@@ -248,6 +273,7 @@ impl Job {
                 self.line, self.name
             )))
         };
+        self.check_rates(label)?;
         let mut keys = String::new();
         let mut key = |name: &str, value: &dyn std::fmt::Display| {
             writeln!(keys, "{name} = {value}").expect("a string grows");
@@ -303,8 +329,8 @@ impl Job {
             if let Some(rate) = self.bytes_per_s {
                 key("rate", &self.of_both(rate));
             }
-            if let Some(rate) = self.requests_per_s {
-                key("requests_per_s", &self.requests_of_both(rate));
+            if let Some(rate) = self.requests_per_s() {
+                key("requests_per_s", &rate);
             }
         }
         let writes = self.mixed || self.reads_percent < 100;
@@ -326,7 +352,7 @@ impl Job {
     ) -> Result<()> {
         let by_bytes = self.bytes_per_s.filter(|_| self.split.is_empty());
         let by_bytes = by_bytes.map(|rate| self.of_both((rate / self.block).max(1)));
-        let rate = self.requests_per_s.map(|rate| self.requests_of_both(rate)).or(by_bytes);
+        let rate = self.requests_per_s().or(by_bytes);
         let Some(rate) = rate.filter(|_| self.think_ns == 0) else {
             return Err(Error::input(format!(
                 "{label}:{}: [{}] has `rate_process=poisson`, which needs `rate_iops` and no `thinktime`",

@@ -170,11 +170,8 @@ fn apply_value(job: &mut Job, option: &str, value: &str) -> Applied {
         }
         "rate" => job.bytes_per_s = Some(one_size(option, value)?),
         "rate_iops" => {
-            let (reads, writes) =
-                value.split_once(',').map_or((value, None), |(r, w)| (r, Some(w)));
-            job.requests_per_s = Some(count(option, reads.trim(), 1_000_000_000)?);
-            let writes = writes.map(|writes| count(option, writes.trim(), 1_000_000_000));
-            job.writes_per_s = writes.transpose()?;
+            (job.reads_per_s, job.writes_per_s) = rates(option, value)?;
+            job.rate_iops = value.into();
         }
         "fsync" | "fdatasync" => {
             let every = whole(value).filter(|&every| every <= 1_000_000_000);
@@ -373,6 +370,27 @@ fn split(value: &str) -> Result<Vec<(u64, u32)>, String> {
     let shares =
         parts.into_iter().map(|(bytes, percent)| (bytes, percent.unwrap_or(left / open.max(1))));
     Ok(shares.filter(|&(_, percent)| percent > 0).collect())
+}
+
+/// The rates of reads and of writes: `100` of each, `20,70`, or `,70` where reads have none.
+fn rates(option: &str, value: &str) -> Result<(Option<u64>, Option<u64>), String> {
+    const MOST: u64 = 1_000_000_000;
+    let wrong = || {
+        let shown = shown(value);
+        format!(
+            "`{option}={shown}` is not a whole number from 1 to {MOST}, nor one for reads and one for writes, as in \
+             2000,700"
+        )
+    };
+    let side = |text: &str| match text.trim() {
+        "" => Ok(None),
+        text => count(option, text, MOST).map(Some).map_err(|_| wrong()),
+    };
+    let (reads, writes) = value.split_once(',').unwrap_or((value, value));
+    match (side(reads)?, side(writes)?) {
+        (None, None) => Err(wrong()),
+        both => Ok(both),
+    }
 }
 
 /// A size above zero, the same for reads, writes and trims.

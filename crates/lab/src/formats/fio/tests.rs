@@ -269,6 +269,9 @@ fn options_become_keys() {
         ("rw=randrw\nsize=1g\nrate_iops=2000,700", "reads_percent = 74\n"),
         ("rw=randrw\nsize=1g\nrate_iops=20,70\nrate_process=poisson", "requests_per_s = 90\n"),
         ("rw=randwrite\nsize=1g\nrate_iops=2000,700", "requests_per_s = 700\n"),
+        ("rw=randwrite\nsize=1g\nrate_iops=,20", "requests_per_s = 20\n"),
+        ("rw=randread\nsize=1g\nrate_iops=100,", "requests_per_s = 100\n"),
+        ("rw=randrw\nrwmixread=0\nsize=1g\nrate_iops=,20", "requests_per_s = 20\n"),
         ("rw=randrw\nrwmixread=70\nsize=1g\nrate=2m", "rate = 4194304\n"),
         ("rw=randrw\nrwmixread=70\nsize=1g", "reads_percent = 70\n"),
         ("rw=read\nsize=1g\nthinktime=10\nthinktime_blocks=4", "think_every = 4"),
@@ -283,6 +286,11 @@ fn options_become_keys() {
     // A warm-up is found and left out where nothing says where the job ends.
     let ramped = keys_of("rw=randread\ntime_based\nruntime=60\nramp_time=10").unwrap();
     assert!(!ramped.contains("runtime"), "{ramped}");
+    // The rate of what it does not do holds nothing back.
+    for other in ["rw=randread\nsize=1g\nrate_iops=,20", "rw=randwrite\nsize=1g\nrate_iops=100,"] {
+        let keys = keys_of(other).unwrap();
+        assert!(!keys.contains("requests_per_s"), "{other}: {keys}");
+    }
     let reads = keys_of("rw=read\nsize=1g\nsync=1\nend_fsync=1").unwrap();
     assert!(!reads.contains("sync") && !reads.contains("flush"), "{reads}");
 }
@@ -294,7 +302,10 @@ fn what_cannot_be_said_is_refused_with_the_next_step() {
         ("rw=randread\nsize=1g\nrandom_distribution=zoned:60/10:40/80", "each sum to 100"),
         ("rw=randread\nsize=1g\nbsrange=4k", "as in 4k-64k"),
         ("rw=randread\nsize=1g\nrate_process=poisson", "needs `rate_iops`"),
-        ("rw=randrw\nsize=1g\nrate_iops=20,", "`rate_iops=` is not a whole number"),
+        ("rw=randrw\nsize=1g\nrate_iops=20,", "`rate_iops=20,` has no rate of its writes"),
+        ("rw=rw\nsize=1g\nrate_iops=,70", "give both rates, as in `rate_iops=70,70`"),
+        ("rw=randread\nsize=1g\nrate_iops=,", "`rate_iops=,` is not a whole number"),
+        ("rw=randread\nsize=1g\nrate_iops=9,x", "`rate_iops=9,x` is not a whole number"),
         ("rw=read\nsize=50%", "nothing says when it ends"),
         ("rw=read\nsize=1g\nfilename=a:b", "sequential requests take turns"),
         ("rw=read\nsize=1g\nsync=2", "is not one of none, sync, dsync"),
