@@ -4,7 +4,7 @@
 //! json     lsblk -J -O · nvme list -o json
 //! dmesg    Linux, FreeBSD, NetBSD and OpenBSD
 //! mdstat   /proc/mdstat
-//! lvm      lvs with its stripes and devices · dmsetup table
+//! lvm      lvs with its types, stripes and devices · dmsetup table
 //! zpool    zpool status
 //! ```
 //!
@@ -108,7 +108,7 @@ impl Inventory {
             if inventory.seen == before {
                 return Err(Error::input(format!(
                     "{label}: no disk and no volume is in it; give what `lsblk -J -O`, `nvme list -o json`, dmesg, \
-                     /proc/mdstat, `lvs -o +stripes,stripe_size,devices`, `dmsetup table` or `zpool status` prints"
+                     /proc/mdstat, `lvs -a -o +segtype,stripes,stripe_size,devices`, `dmsetup table` or `zpool status` prints"
                 )));
             }
             if inventory.disks.len() + inventory.volumes.len() > DISKS_MAX {
@@ -122,17 +122,21 @@ impl Inventory {
 
     fn take_in(&mut self, label: &str, text: &str) -> Result<()> {
         let is_zpool = |line: &str| line.trim_start().starts_with("pool:");
-        let is_dm = |line: &str| line.contains(" striped ") || line.contains(" linear ");
+        let is_head_of_lvs = |line: &str| line.split_whitespace().next() == Some("LV");
+        let is_lvs = text.lines().any(is_head_of_lvs);
+        let is_target = |line: &str| {
+            [" striped ", " linear ", " raid raid"].iter().any(|kind| line.contains(kind))
+        };
         if text.trim_start().starts_with('{') {
             json::read(self, label, text)?;
         } else if text.contains("Personalities") || text.contains(" : active") {
             mdstat::read(self, text);
         } else if text.lines().any(is_zpool) {
             zpool::read(self, text);
-        } else if text.lines().any(is_dm) && !text.contains("] ") {
+        } else if is_lvs {
+            lvm::read_lvs(self, label, text)?;
+        } else if text.lines().any(is_target) && !text.contains("] ") {
             lvm::read_table(self, label, text)?;
-        } else if text.lines().any(|line| line.split_whitespace().next() == Some("LV")) {
-            lvm::read_lvs(self, text);
         } else {
             dmesg::read(self, text);
         }

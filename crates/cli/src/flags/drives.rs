@@ -182,7 +182,7 @@ pub(crate) struct DriveImportFlags {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Reads what these print: lsblk -J -O, nvme list -o json, dmesg (Linux and BSD), cat /proc/mdstat,
-lvs -o +stripes,stripe_size,devices, dmsetup table, zpool status.
+lvs -a -o +segtype,stripes,stripe_size,devices, dmsetup table, zpool status.
 
 Example:
   lsblk -J -O > lsblk.json; ileave drives match lsblk.json /proc/mdstat > mine.toml; ileave run mine.toml"

@@ -1,54 +1,166 @@
-//! `lvs -o +stripes,stripe_size,devices`, and `dmsetup table`.
+//! `lvs -a -o +segtype,stripes,stripe_size,devices`, and `dmsetup table`.
+//!
+//! ```text
+//!   LV              VG Attr       LSize Cpy%Sync Type   #Str Stripe Devices
+//!   data            vg rwi-a-r--- 2.00g 100.00   raid5     3 64.00k data_rimage_0(0),data_rimage_1(0),data_rimage_2(0)
+//!   [data_rimage_0] vg iwi-aor--- 1.00g          linear    1     0  /dev/sdb1(1)
+//!
+//! vg-data: 0 4194304 raid raid5_ls 3 128 region_size 4096 3 253:0 253:1 253:2 253:3 253:4 253:5
+//! vg-data_rimage_0: 0 2097152 linear 8:17 10240
+//! ```
+//!
+//! Members of LVM's RAID are volumes themselves, which are hidden: they have the devices.
 
 use super::written::rough_bytes;
 use super::{HeldVolume, Inventory};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::formats::dm;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The columns of lvs; a row has its values under them, and those that are empty are left out at the end only.
-pub(super) fn read_lvs(inventory: &mut Inventory, text: &str) {
-    let mut lines = text.lines();
-    let is_head = |line: &&str| line.split_whitespace().next() == Some("LV");
-    let Some(head) = lines.find(is_head) else { return };
-    let columns: Vec<&str> = head.split_whitespace().collect();
-    // Between name and devices columns may be empty: those that are asked for stand at the end.
-    let from_end = |name: &str| columns.iter().rev().position(|column| *column == name);
-    for line in lines {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let cell = |name: &str| words.iter().rev().nth(from_end(name)?).copied();
-        let (Some(name), Some(devices)) = (words.first(), cell("Devices")) else { continue };
-        let members: Vec<String> = devices
-            .split(',')
-            .filter_map(|device| device.split('(').next())
-            .map(|device| device.rsplit('/').next().unwrap_or(device).to_string())
-            .collect();
-        let chunk_bytes = cell("Stripe").and_then(rough_bytes).filter(|&bytes| bytes > 0);
-        inventory.add_volume(HeldVolume {
-            name: (*name).to_string(),
-            level: level(chunk_bytes, true).into(),
-            chunk_bytes,
-            members,
-            ..HeldVolume::default()
-        });
+/// What to give where lvs leaves something out.
+const LVS: &str = "give what `lvs -a -o +segtype,stripes,stripe_size,devices` prints";
+
+/// A row of lvs.
+struct Row<'a> {
+    name: &'a str,
+    group: &'a str,
+    attributes: &'a str,
+    segments: Option<&'a str>,
+    stripe: Option<&'a str>,
+    members: Vec<String>,
+}
+
+impl Row<'_> {
+    /// Whether it is one, with or without a first synchronisation.
+    fn is_raid(&self) -> bool {
+        self.attributes.starts_with(['r', 'R'])
+            || self.segments.is_some_and(|word| word.starts_with("raid"))
     }
 }
 
+/// The columns of lvs; a row has its values under them, and those that are empty are left out at the end only.
+pub(super) fn read_lvs(inventory: &mut Inventory, label: &str, text: &str) -> Result<()> {
+    let mut lines = text.lines();
+    let is_head = |line: &&str| line.split_whitespace().next() == Some("LV");
+    let Some(head) = lines.find(is_head) else { return Ok(()) };
+    let columns: Vec<&str> = head.split_whitespace().collect();
+    // Between name and devices columns may be empty: those that are asked for stand at the end.
+    let from_end = |name: &str| columns.iter().rev().position(|column| *column == name);
+    let cell_in_front = |name: &str, words: &[_]| {
+        columns.iter().position(|column| *column == name).and_then(|at| words.get(at).copied())
+    };
+    let row = |line| {
+        let words: Vec<&str> = str::split_whitespace(line).collect();
+        let cell = |name: &str| words.iter().rev().nth(from_end(name)?).copied();
+        let bare = |device: &str| device.rsplit('/').next().unwrap_or(device).to_string();
+        let devices = cell("Devices")?.split(',').filter_map(|device| device.split('(').next());
+        Some(Row {
+            name: words.first()?.trim_matches(['[', ']']),
+            group: cell_in_front("VG", &words).unwrap_or_default(),
+            attributes: cell_in_front("Attr", &words).unwrap_or_default(),
+            segments: cell("Type"),
+            stripe: cell("Stripe"),
+            members: devices.map(bare).collect(),
+        })
+    };
+    let rows: Vec<Row> = lines.filter_map(row).collect();
+    let parts = rows.iter().filter(|row| is_part(row.name));
+    let disks = parts
+        .filter_map(|row| {
+            Some((format!("{}/{}", row.group, row.name), row.members.first()?.clone()))
+        })
+        .collect();
+    for row in rows.iter().filter(|row| !is_part(row.name)) {
+        let chunk_bytes = row.stripe.and_then(rough_bytes).filter(|&bytes| bytes > 0);
+        let mut volume = HeldVolume {
+            name: row.name.to_string(),
+            level: level(chunk_bytes, true).into(),
+            chunk_bytes,
+            members: row.members.clone(),
+            ..HeldVolume::default()
+        };
+        if row.is_raid() {
+            for member in &mut volume.members {
+                *member = format!("{}/{member}", row.group);
+            }
+            let segments =
+                row.segments.or(row.stripe.filter(|_| chunk_bytes.is_none()).map(|_| "raid1"));
+            let wrong = |what: &str| {
+                Error::input(format!("{label}: {} is RAID of LVM, {what}; {LVS}", row.name))
+            };
+            let segments = segments.ok_or_else(|| wrong("and its level is not said"))?;
+            make_raid(&mut volume, segments, &disks).map_err(|what| wrong(&what))?;
+        }
+        inventory.add_volume(volume);
+    }
+    Ok(())
+}
+
+/// Whether it is an image of a RAID, or what LVM writes beside one.
+fn is_part(name: &str) -> bool {
+    name.contains("_rimage_") || name.contains("_rmeta_")
+}
+
+/// The volume as RAID: its level for LVM's word, and for its members the disks on which they are.
+fn make_raid(
+    volume: &mut HeldVolume,
+    word: &str,
+    disks: &BTreeMap<String, String>,
+) -> std::result::Result<(), String> {
+    let level = raid_level(word).ok_or_else(|| format!("{word}, which is not known here"))?;
+    volume.level = level.into();
+    if level.starts_with("md-") {
+        volume.note =
+            Some(format!("LVM's {word} is not modelled; md's, with a bitmap, stands for it"));
+        volume.has_bitmap = true;
+    }
+    for member in &mut volume.members {
+        let disk = disks.get(member.as_str());
+        *member =
+            disk.ok_or_else(|| format!("and nothing says on which disk {member} is"))?.clone();
+    }
+    Ok(())
+}
+
+/// The level of an experiment for LVM's word. Those that it has of md alone are md's.
+fn raid_level(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "raid0" | "raid0_meta" => "lvm-stripe",
+        "raid1" => "lvm-mirror",
+        "raid5" | "raid5_ls" => "lvm-raid5",
+        "raid10" | "raid10_near" => "lvm-raid10",
+        "raid4" => "md-raid4",
+        "raid5_la" => "md-raid5-left-asymmetric",
+        "raid5_ra" => "md-raid5-right-asymmetric",
+        "raid5_rs" => "md-raid5-right-symmetric",
+        "raid5_n" => "md-raid5-parity-last",
+        "raid6" | "raid6_zr" => "md-raid6-ddf-zero-restart",
+        "raid6_nr" => "md-raid6-ddf-n-restart",
+        "raid6_nc" => "md-raid6-ddf-n-continue",
+        _ => return None,
+    })
+}
+
 pub(super) fn read_table(inventory: &mut Inventory, label: &str, text: &str) -> Result<()> {
-    let names = text.lines().filter_map(|line| line.split_once(": ").map(|(name, _)| name.trim()));
-    let names: BTreeSet<&str> = names.collect();
+    let lines = || text.lines().filter_map(|line| line.split_once(": "));
+    let names: BTreeSet<&str> = lines().map(|(name, _)| name.trim()).collect();
     let is_readable = |line: &&str| line.contains(" striped ") || line.contains(" linear ");
-    let text: Vec<&str> = text.lines().filter(is_readable).collect();
-    let text = text.join("\n");
+    let readable: Vec<&str> = text.lines().filter(is_readable).collect();
+    let readable = readable.join("\n");
     let units: Vec<Option<&str>> =
         if names.is_empty() { vec![None] } else { names.into_iter().map(Some).collect() };
+    let mut disks: BTreeMap<String, String> = BTreeMap::new();
     for name in units.into_iter().take(super::DISKS_MAX) {
         let has_lines =
-            |name: &str| text.lines().any(|line| line.starts_with(&format!("{name}: ")));
+            |name: &str| readable.lines().any(|line| line.starts_with(&format!("{name}: ")));
         if name.is_some_and(|name| !has_lines(name)) {
             continue;
         }
-        let table = dm::parse(label, &text, name)?;
+        let table = dm::parse(label, &readable, name)?;
+        if let Some(name) = name.filter(|name| is_part(name)) {
+            disks.extend(table.members.first().map(|disk| (name.to_string(), disk.clone())));
+            continue;
+        }
         let chunk_bytes =
             Some(table.interleave_sectors() * block::SECTOR_BYTES).filter(|&bytes| bytes > 0);
         // Others begin with the device; LVM keeps what is in front.
@@ -62,7 +174,43 @@ pub(super) fn read_table(inventory: &mut Inventory, label: &str, text: &str) -> 
             ..HeldVolume::default()
         });
     }
+    for (name, target) in lines() {
+        if let Some(volume) = raid_of(label, name.trim(), target, &disks)? {
+            inventory.add_volume(volume);
+        }
+    }
     Ok(())
+}
+
+/// The RAID of a line `0 4194304 raid raid5_ls 3 128 region_size 4096 3 253:0 253:1 …`: its level, how many parameters,
+/// its chunk in sectors and the rest of them, how many members, and for each its metadata and its data.
+fn raid_of(
+    label: &str,
+    name: &str,
+    target: &str,
+    disks: &BTreeMap<String, String>,
+) -> Result<Option<HeldVolume>> {
+    let words: Vec<&str> = target.split_whitespace().collect();
+    let [_, _, "raid", word, rest @ ..] = words.as_slice() else { return Ok(None) };
+    let wrong = |what: &str| {
+        let next = "give all of what `dmsetup table` prints";
+        Error::input(format!("{label}: {name} is RAID of LVM, {what}; {next}"))
+    };
+    let number = |at: usize| rest.get(at)?.parse::<usize>().ok();
+    let parameters = number(0).filter(|count| *count < rest.len());
+    let members =
+        parameters.and_then(|count| number(count + 1)).filter(|&count| count <= rest.len());
+    let members = members.ok_or_else(|| wrong("and its line is cut off"))?;
+    let chunk_bytes =
+        number(1).map(|sectors| sectors as u64).and_then(|s| s.checked_mul(block::SECTOR_BYTES));
+    let mut volume = HeldVolume {
+        name: name.to_string(),
+        chunk_bytes: chunk_bytes.filter(|&bytes| bytes > 0),
+        members: (0..members).map(|index| format!("{name}_rimage_{index}")).collect(),
+        ..HeldVolume::default()
+    };
+    make_raid(&mut volume, word, disks).map_err(|what| wrong(&what))?;
+    Ok(Some(volume))
 }
 
 /// Where LVM's first extent begins on a member, unless it is told otherwise.

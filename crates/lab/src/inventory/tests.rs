@@ -137,6 +137,82 @@ fn nvme_and_lvm_are_read() {
     }
 }
 
+/// What `lvs -a` prints of a RAID with four images, beside another group's of the same name.
+fn lvs_of_raid(segments: &str, stripe: &str) -> String {
+    let image = |index: usize| format!("data_rimage_{index}(0)");
+    let images: Vec<String> = (0..4).map(image).collect();
+    let mut text = format!(
+        "  LV              VG  Attr       LSize  Cpy%Sync Type   #Str Stripe Devices\n\
+         \x20 data            vg0 rwi-a-r---  2.00g 100.00   {segments}  4 {stripe} {}\n",
+        images.join(",")
+    );
+    for (index, disk) in ["sda", "sdb", "sdc", "sdd"].iter().enumerate() {
+        for line in [
+            format!("  [data_rimage_{index}] vg0 iwi-aor--- 1.00g linear 1 0 /dev/{disk}1(1)\n"),
+            format!("  [data_rmeta_{index}]  vg0 ewi-aor--- 4.00m linear 1 0 /dev/{disk}1(0)\n"),
+            format!("  [data_rimage_{index}] vg1 iwi-aor--- 1.00g linear 1 0 /dev/sdx1(1)\n"),
+        ] {
+            text += &line;
+        }
+    }
+    text
+}
+
+/// The images are hidden volumes: they were asked for as if they were disks, and every level was a stripe.
+#[test]
+fn raid_of_lvm_is_read() {
+    let disks = lsblk("ST18000NM000J-2TV103", 18_000_207_937_536, 5);
+    for (segments, stripe, level, chunk) in [
+        ("raid1", "0", "lvm-mirror", 0),
+        ("raid5", "64.00k", "lvm-raid5", 128),
+        ("raid10", "64.00k", "lvm-raid10", 128),
+        ("raid0", "64.00k", "lvm-stripe", 128),
+        ("raid4", "64.00k", "md-raid4", 128),
+        ("raid5_n", "64.00k", "md-raid5-parity-last", 128),
+        ("raid6", "64.00k", "md-raid6-ddf-zero-restart", 128),
+        ("raid6_nr", "64.00k", "md-raid6-ddf-n-restart", 128),
+        ("raid6_nc", "64.00k", "md-raid6-ddf-n-continue", 128),
+    ] {
+        let text = experiment(&[&disks, &lvs_of_raid(segments, stripe)]).unwrap();
+        let (found, interleave, drives) = planned(&text);
+        assert_eq!((found.as_str(), drives.len()), (level, 4), "{text}");
+        assert!(chunk == 0 || interleave == chunk, "{text}");
+        assert_eq!(text.contains("is not modelled; md's"), level.starts_with("md-"), "{text}");
+    }
+    let fails = |text: &str| experiment(&[&disks, text]).unwrap_err().to_string();
+    let whole = lvs_of_raid("raid5", "64.00k");
+    let open = fails(&whole.lines().take(2).collect::<Vec<_>>().join("\n"));
+    assert!(
+        open.contains("f1: data is RAID of LVM, and nothing says on which disk vg0/data_rimage_0")
+    );
+    assert!(open.ends_with("give what `lvs -a -o +segtype,stripes,stripe_size,devices` prints"));
+    let untyped = fails(&whole.replace(" Type ", " ").replace("raid5", "").replace("linear", ""));
+    assert!(untyped.contains("data is RAID of LVM, and its level is not said"), "{untyped}");
+    assert!(fails(&lvs_of_raid("raid7", "64.00k")).contains("raid7, which is not known here"));
+}
+
+#[test]
+fn raid_of_lvm_is_read_of_device_mapper() {
+    let disks = lsblk("ST18000NM000J-2TV103", 18_000_207_937_536, 3);
+    let raid = "vg0-data: 0 4194304 raid raid5_ls 3 128 region_size 4096 3 253:0 253:1 253:2 253:3 253:4 253:5\n";
+    let mut table = raid.to_string();
+    for index in 0..3 {
+        let number = 16 * index + 1;
+        table += &format!("vg0-data_rimage_{index}: 0 2097152 linear 8:{number} 10240\n");
+        table += &format!("vg0-data_rmeta_{index}: 0 8192 linear 8:{number} 2048\n");
+    }
+    let (level, chunk, drives) = planned(&experiment(&[&disks, &table]).unwrap());
+    assert_eq!((level.as_str(), chunk, drives.len()), ("lvm-raid5", 128, 3));
+    for (text, said) in [
+        (raid, "nothing says on which disk vg0-data_rimage_0 is; give all"),
+        (&raid[..30], "its line is cut off"),
+        (&raid.replace(" 3 253", " 99999999 253"), "its line is cut off"),
+    ] {
+        let error = experiment(&[&disks, text]).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
 #[test]
 fn kernel_messages_are_read() {
     let linux =
