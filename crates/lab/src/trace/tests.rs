@@ -197,7 +197,10 @@ fn a_trace_of_discards_alone_is_refused() {
     let trims = "/dev/sda trim 0 8192\n/dev/sda trim 8192 8192\n/dev/sda sync 0 0\n";
     let refused = trace(&written(&at, "t.log", format!("{head}{trims}").as_bytes()));
     let said = refused.unwrap_err().to_string();
-    assert!(said.contains("t.log: it has no reads and no writes (2 discards, 1 flushes)"), "{said}");
+    assert!(
+        said.contains("t.log: it has no reads and no writes (2 discards, 1 flushes)"),
+        "{said}"
+    );
     assert!(said.ends_with("give a trace that has some"), "{said}");
     let other = format!("{head}{trims}/dev/sda read 0 4096\n");
     assert!(trace(&written(&at, "r.log", other.as_bytes())).is_ok());
