@@ -195,12 +195,14 @@ fn raid_of_lvm_is_read() {
 fn raid_of_lvm_is_read_of_device_mapper() {
     let disks = lsblk("ST18000NM000J-2TV103", 18_000_207_937_536, 3);
     let raid = "vg0-data: 0 4194304 raid raid5_ls 3 128 region_size 4096 3 253:0 253:1 253:2 253:3 253:4 253:5\n";
-    let mut table = raid.to_string();
-    for index in 0..3 {
+    let images = |index: u32| {
         let number = 16 * index + 1;
-        table += &format!("vg0-data_rimage_{index}: 0 2097152 linear 8:{number} 10240\n");
-        table += &format!("vg0-data_rmeta_{index}: 0 8192 linear 8:{number} 2048\n");
-    }
+        format!(
+            "vg0-data_rimage_{index}: 0 2097152 linear 8:{number} 10240\n\
+             vg0-data_rmeta_{index}: 0 8192 linear 8:{number} 2048\n"
+        )
+    };
+    let table = format!("{raid}{}", (0..3).map(images).collect::<String>());
     let (level, chunk, drives) = planned(&experiment(&[&disks, &table]).unwrap());
     assert_eq!((level.as_str(), chunk, drives.len()), ("lvm-raid5", 128, 3));
     for (text, said) in [
