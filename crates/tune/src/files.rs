@@ -168,6 +168,7 @@ mod tests {
         };
         assert_eq!(levels("2x wd740gd", 1, &["ext4", "btrfs"]), "md-mirror btrfs-raid1");
         assert_eq!(levels("8x st18000nm000j", 2, &["xfs"]), "md-raid10-n3 md-raid10-f3 md-raid6");
+        assert_eq!(levels("9x st18000nm000j", 3, &["xfs"]), "md-mirror md-raid10-n4");
         assert_eq!(
             levels("4x 980-pro-1tb", 1, &["btrfs", "xfs"]),
             "md-raid10 md-raid10-f2 md-raid5 md-raid6 btrfs-raid1 btrfs-raid10"

@@ -277,7 +277,7 @@ impl Question {
             "md-mirror" => members == 2 || self.survive > 2,
             "md-raid10" | "md-raid10-f2" | "btrfs-raid10" => members > 2 && self.survive < 2,
             "md-raid10-n3" | "md-raid10-f3" | "btrfs-raid1c3" => self.survive == 2,
-            "md-raid10-n4" => self.survive == 3 && members > 4 && members.is_multiple_of(4),
+            "md-raid10-n4" => self.survive == 3 && members > 4,
             "btrfs-raid1" => self.survive < 2,
             "md-raid5" => members > 2,
             _ => true,
@@ -636,8 +636,14 @@ pub(crate) mod tests {
             ]
         );
         let three = |drives| names(&question(drives, "backup", 3)).join(" ");
-        assert_eq!(three("8x st18000nm000j"), "md-mirror md-raid10-n4");
-        assert_eq!(["4x st18000nm000j", "6x st18000nm000j"].map(three), ["md-mirror"; 2]);
+        // md puts four copies on any number of members.
+        for many in ["5x st18000nm000j", "8x st18000nm000j", "22x st18000nm000j"] {
+            assert_eq!(three(many), "md-mirror md-raid10-n4", "{many}");
+        }
+        assert_eq!(three("4x st18000nm000j"), "md-mirror");
+        let nine = question("9x st18000nm000j", "vm", 3);
+        let large = Question { capacity_bytes: 30_000_000_000_000, ..nine };
+        assert_eq!(names(&large), ["md-raid10-n4"]);
         let of_nested = |candidate: &&Candidate| candidate.level.nested().is_some();
         // Two chunks, each with two sizes of the stripe cache.
         assert_eq!(many.candidates().unwrap().0.iter().filter(of_nested).count(), 3 * 2 * 2);
