@@ -159,8 +159,11 @@ fn stripe_of_mirrors(plan: &Plan<'_>, copies: usize) -> Vec<Line> {
     lines.push(Line { shell: format!("{vdevs}; {}", pool.shell), ..pool });
     lines.extend(three_parities(plan));
     lines.push(btrfs_copies(plan, copies));
-    let mirrors = each("n=0", &format!("gmirror label -v m$n {one}; n=$((n+1))"));
-    let stripe = format!("gstripe label -v -s {} data /dev/mirror/m*", kib * 1024);
+    // Other mirrors of the machine may have such names, too.
+    let mirror =
+        format!("gmirror label -v m$n {one}; mirrors=\"$mirrors /dev/mirror/m$n\"; n=$((n+1))");
+    let mirrors = each("n=0; mirrors=", &mirror);
+    let stripe = format!("gstripe label -v -s {} data $mirrors", kib * 1024);
     lines.push(geom(plan, format!("{mirrors}; {stripe}")));
     lines.push(if copies == 2 {
         raidframe(plan, 1)
@@ -345,7 +348,7 @@ mod tests {
             assert_eq!(
                 of("FreeBSD"),
                 "gmirror label -v m0 a b c\ngmirror label -v m1 d e f\n\
-                 gstripe label -v -s 65536 data /dev/mirror/m*\n"
+                 gstripe label -v -s 65536 data /dev/mirror/m0 /dev/mirror/m1\n"
             );
             let lvm = on("LVM", &six).1;
             assert_eq!(lvm, "# none: its raid10 keeps two copies");
