@@ -6,9 +6,9 @@ use crate::confirm::Confirmed;
 use crate::front::{self, EVEN, FrontRow, room};
 use crate::pick::Why;
 use crate::question::{Candidate, Question};
-use block::layout::Spread;
+use block::layout::{Level, Spread};
 use block::units::{format_bytes, parse_bytes};
-use lab::catalogue::Model;
+use lab::catalogue::{Drive, Model};
 use risk::in_words;
 use serde_json::{Map, Value as Json};
 use store::known::ERASED_TOGETHER;
@@ -258,19 +258,7 @@ impl Found<'_> {
 
     /// That the rate of a stream on disks is one of the beginning, where their tracks are longest.
     fn outer_tracks(&self) -> Option<String> {
-        let drive = &self.question.drives.drive;
-        if !drive.is_rotational() || !self.question.is_one_stream() {
-            return None;
-        }
-        let slowest = drive.slowest_bytes_per_s().ok()?;
-        let inner = slowest.iter().find(|(figure, _)| *figure == "rpm")?.1 as f64;
-        let share = inner / drive.limits().ok()?.media_bytes_per_s;
-        (share < 0.9).then(|| {
-            format!(
-                "this is the rate of the outer tracks, where the volume begins; at its end disks transfer {:.0} % of that",
-                100.0 * share
-            )
-        })
+        outer_tracks(self.question, &self.best.level)
     }
 
     /// What the drives cost, where their price is known.
@@ -287,6 +275,54 @@ impl Found<'_> {
             figure(cost / room_tb)
         ))
     }
+}
+
+/// The same of a level. Far copies are read from the outer part of each disk alone; writes go to all parts.
+fn outer_tracks(question: &Question, level: &Level) -> Option<String> {
+    let drive = &question.drives.drive;
+    if !drive.is_rotational() || !question.is_one_stream() {
+        return None;
+    }
+    let is_outer_part = level.spread() == Some(Spread::Far) && !question.writes();
+    let parts = if is_outer_part { level.losses_survived(question.members()) + 1 } else { 1 };
+    let share = match parts {
+        1 => rate_at_end(drive)?,
+        _ => rate_at_end_of_part(drive, parts as u64)?,
+    };
+    let read = if parts > 1 { ", as far copies are read from the outer part of each disk" } else { "" };
+    (share < 0.95).then(|| {
+        format!(
+            "this is the rate of the outer tracks, where the volume begins; at its end disks transfer {:.0} % of that{read}",
+            100.0 * share
+        )
+    })
+}
+
+/// What a disk transfers at its end, as a share of what it does at its beginning.
+fn rate_at_end(drive: &Drive) -> Option<f64> {
+    let slowest = drive.slowest_bytes_per_s().ok()?;
+    let inner = slowest.iter().find(|(figure, _)| *figure == "rpm")?.1 as f64;
+    Some(inner / drive.limits().ok()?.media_bytes_per_s)
+}
+
+/// The same at the end of the first of so many equal parts.
+fn rate_at_end_of_part(drive: &Drive, parts: u64) -> Option<f64> {
+    let platters = drive.disk().ok()?.spec().ok()?.platters;
+    let zones = platters.zones.iter().map(|zone| {
+        let slots = u64::from(zone.slots_per_track);
+        let cylinders = u64::from(zone.last_cylinder - zone.first_cylinder + 1);
+        (slots, cylinders * u64::from(platters.heads) * slots)
+    });
+    let outer = zones.clone().next()?.0 as f64;
+    let end = drive.sectors() / parts;
+    let mut before = 0;
+    for (slots, sectors) in zones {
+        before += sectors;
+        if before >= end {
+            return Some(slots as f64 / outer);
+        }
+    }
+    None
 }
 
 /// What is said of shingled disks, where the drives are such.
@@ -323,6 +359,23 @@ mod tests {
         assert!(said("4x wd40efax", "vm").unwrap().starts_with(UNFIT));
         assert_eq!(said("4x wd40efax", "media").as_deref(), Some(SHINGLED));
         assert_eq!(said("4x st18000nm000j", "vm"), None);
+    }
+
+    /// Far copies are read from the outer half or third alone: the simulator has 79 % at the end of two.
+    #[test]
+    fn far_copies_are_read_from_the_outer_tracks() {
+        let share = |work, level: &str| {
+            let asked = crate::question::tests::question("9x st18000nm000j", work, 1);
+            let said = outer_tracks(&asked, &level.parse().unwrap()).unwrap();
+            let (_, share) = said.split_once("at its end disks transfer ").unwrap();
+            (share[..2].parse::<u32>().unwrap(), share.ends_with("the outer part of each disk"))
+        };
+        assert_eq!(share("restore", "md-raid10-f2"), (79, true));
+        assert_eq!(share("restore", "md-raid10-f3"), (86, true));
+        let near = share("restore", "md-raid10");
+        assert_eq!(near, (48, false));
+        // Writes go to all parts.
+        assert_eq!(share("backup", "md-raid10-f2"), near);
     }
 
     /// A share of the best says nothing to a person who asked how long a commit takes.
