@@ -5,9 +5,11 @@
 
 mod elsewhere;
 mod of_trial;
+mod requests;
 mod terraform;
 
 pub(crate) use of_trial::{file_system_of, of_trial};
+pub(crate) use requests::Requests;
 pub(crate) use terraform::volumes;
 
 use block::layout::Level;
@@ -47,6 +49,8 @@ pub struct Plan<'a> {
     pub remembered: Remembered,
     /// What the work would have of a bitmap that is not built, where that was measured.
     pub with_bitmap: Option<String>,
+    /// What the work asks for.
+    pub requests: Requests,
     /// What a bit of LVM's bitmap is to stand for, where it is not LVM's default.
     pub region_kib: Option<u64>,
     /// The I/O scheduler before each drive, where it is not the one that Linux takes by itself.
@@ -455,6 +459,7 @@ mod tests {
             caches_off: None,
             remembered: Remembered::Nothing,
             with_bitmap: None,
+            requests: Requests::Other,
             region_kib: Some(REGION_KIB),
             scheduler: None,
             read_ahead_kib: None,

@@ -289,7 +289,8 @@ fn outer_tracks(question: &Question, level: &Level) -> Option<String> {
         1 => rate_at_end(drive)?,
         _ => rate_at_end_of_part(drive, parts as u64)?,
     };
-    let read = if parts > 1 { ", as far copies are read from the outer part of each disk" } else { "" };
+    let read =
+        if parts > 1 { ", as far copies are read from the outer part of each disk" } else { "" };
     (share < 0.95).then(|| {
         format!(
             "this is the rate of the outer tracks, where the volume begins; at its end disks transfer {:.0} % of that{read}",

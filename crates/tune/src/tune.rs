@@ -2,7 +2,7 @@
 
 use crate::answer::{FactorShare, Tuned};
 use crate::beside::OfQuestion;
-use crate::commands::{CachesOff, Plan, REGION_KIB, Remembered, volumes};
+use crate::commands::{CachesOff, Plan, REGION_KIB, Remembered, Requests, volumes};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
@@ -374,6 +374,7 @@ pub(crate) fn plan<'a>(
         caches_off: is_off.then_some(off),
         remembered: Remembered::Nothing,
         with_bitmap: None,
+        requests: Requests::of(experiment, None),
         region_kib: Some(REGION_KIB),
         scheduler: None,
         read_ahead_kib: None,

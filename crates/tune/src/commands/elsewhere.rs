@@ -20,7 +20,7 @@ fn lines(plan: &Plan<'_>) -> Vec<Line> {
         "md-stripe" => stripe(plan),
         "md-raid5" => one_parity(plan),
         "md-raid6" => two_parities(plan),
-        _ if plan.level.nested().is_some() => vec![zfs(plan, &groups(plan))],
+        _ if plan.level.nested().is_some() => vec![groups(plan)],
         "md-mirror" => mirror(plan),
         // One set of copies is a mirror.
         name if name.starts_with("md-raid10") && copies == plan.members => mirror(plan),
@@ -31,6 +31,9 @@ fn lines(plan: &Plan<'_>) -> Vec<Line> {
     let is_new = |line: &Line| plan.file_system.is_none() || line.system != "btrfs";
     lines.into_iter().filter(is_new).collect()
 }
+
+/// A sector of ZFS's (`ashift=12`).
+const RAIDZ_SECTOR_KIB: u64 = 4;
 
 /// The commands of one system.
 struct Line {
@@ -85,7 +88,7 @@ fn one_parity(plan: &Plan<'_>) -> Vec<Line> {
     let (members, kib) = (plan.members, plan.chunk_kib());
     vec![
         lvm_raid(plan, &format!("--type raid5 -i {} -I {kib}k", plan.data_members())),
-        zfs(plan, &format!("raidz1 {}", disks(plan))),
+        raidz(plan, &format!("raidz1 {}", disks(plan)), 1, members),
         if (members - 1).is_power_of_two() && members > 2 {
             geom(plan, format!("graid3 label -v data {}", disks(plan)))
         } else {
@@ -103,7 +106,7 @@ fn two_parities(plan: &Plan<'_>) -> Vec<Line> {
         } else {
             lvm_raid(plan, &format!("--type raid6 -i {data} -I {kib}k"))
         },
-        zfs(plan, &format!("raidz2 {}", disks(plan))),
+        raidz(plan, &format!("raidz2 {}", disks(plan)), 2, plan.members),
         without("FreeBSD", "GEOM has no double parity; use ZFS, which FreeBSD has too"),
         without("NetBSD", "RAIDframe has no double parity"),
     ]
@@ -112,21 +115,22 @@ fn two_parities(plan: &Plan<'_>) -> Vec<Line> {
 /// Beside copies that survive three failures: md has no such parity, ZFS does.
 fn three_parities(plan: &Plan<'_>) -> Option<Line> {
     let room = plan.raidz3_members()?;
-    let raidz3 = zfs(plan, &format!("raidz3 {}", disks(plan)));
+    let raidz3 = raidz(plan, &format!("raidz3 {}", disks(plan)), 3, plan.members);
     let note =
         format!("or raidz3: it survives any 3 failures, and holds what {room} of the disks hold");
-    Some(Line { note, ..raidz3 })
+    Some(Line { note: format!("{note}; {}", raidz3.note), ..raidz3 })
 }
 
 /// ZFS stripes over its groups by itself.
-fn groups(plan: &Plan<'_>) -> String {
+fn groups(plan: &Plan<'_>) -> Line {
     let of = plan.level.nested().expect("there are groups");
     let (each, parities) = (plan.members / of.groups, plan.level.losses_survived(plan.members));
     let group = |number: usize| {
         let (first, last) = (number * each + 1, (number + 1) * each);
         format!("raidz{parities} $(echo $disks | cut -d' ' -f{first}-{last})")
     };
-    (0..of.groups).map(group).collect::<Vec<_>>().join(" ")
+    let vdevs = (0..of.groups).map(group).collect::<Vec<_>>().join(" ");
+    raidz(plan, &vdevs, parities as u64, each)
 }
 
 /// A stripe over mirrors of so many disks each, which near and far copies survive as much as.
@@ -217,11 +221,28 @@ fn lvm_raid(plan: &Plan<'_>, options: &str) -> Line {
     lvm(plan, &format!("{options}{region}"))
 }
 
-/// The record size is ZFS's own; a database wants that of its pages, large files 1M.
+/// A pool of mirrors or disks.
 fn zfs(plan: &Plan<'_>, vdevs: &str) -> Line {
     let spares = spares(plan).map_or(String::new(), |disks| format!(" spare {disks}"));
-    let shell = format!("zpool create -o ashift=12 -O recordsize=128K tank {vdevs}{spares}");
-    Line { system: "ZFS", note: String::new(), shell }
+    let (kib, note) = plan.requests.record();
+    let size = if kib == 1024 { "1M".into() } else { format!("{kib}K") };
+    let shell = format!("zpool create -o ashift=12 -O recordsize={size} tank {vdevs}{spares}");
+    Line { system: "ZFS", note, shell }
+}
+
+/// A pool of raidz, `parities` of each `width` disks: it keeps parity for each record, and of small ones much.
+fn raidz(plan: &Plan<'_>, vdevs: &str, parities: u64, width: usize) -> Line {
+    let line = zfs(plan, vdevs);
+    let (kib, _) = plan.requests.record();
+    let (data, across) = (kib / RAIDZ_SECTOR_KIB, width as u64 - parities);
+    let sectors = data + parities * data.div_ceil(across);
+    let filled_kib = sectors.next_multiple_of(parities + 1) * RAIDZ_SECTOR_KIB;
+    // A tenth more than whole rows is no matter.
+    if 10 * filled_kib * across <= 11 * kib * width as u64 {
+        return line;
+    }
+    let note = format!("{}; a record of {kib}K takes {filled_kib}K of raidz{parities}", line.note);
+    Line { note, ..line }
 }
 
 fn btrfs(plan: &Plan<'_>, profiles: &str) -> Line {
@@ -267,7 +288,7 @@ fn raidframe(plan: &Plan<'_>, level: u8) -> Line {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{REGION_KIB, Remembered};
+    use super::super::{REGION_KIB, Remembered, Requests};
     use super::*;
     use lab::formats::{ccd, raidctl};
     use std::process::Command as Process;
@@ -283,6 +304,7 @@ mod tests {
             caches_off: None,
             remembered: Remembered::Nothing,
             with_bitmap: None,
+            requests: Requests::Other,
             region_kib: Some(REGION_KIB),
             scheduler: None,
             read_ahead_kib: None,
@@ -402,13 +424,33 @@ mod tests {
             zfs.get(1).map(|command| (command.what.clone(), started(&plan, &command.line)))
         };
         let (what, line) = raidz3("md-mirror", 8, 3).unwrap();
-        assert_eq!(
-            what,
-            "ZFS; or raidz3: it survives any 3 failures, and holds what 5 of the disks hold"
+        assert!(
+            what.starts_with(
+                "ZFS; or raidz3: it survives any 3 failures, and holds what 5 of the disks hold; "
+            ),
+            "{what}"
         );
         assert!(line.ends_with("tank raidz3 a b c d e f g h\n"), "{line}");
         assert!(raidz3("md-raid10-n4", 8, 3).is_some());
         assert_eq!([raidz3("md-mirror", 4, 3), raidz3("md-mirror", 8, 4)], [None, None]);
+    }
+
+    /// Each record of raidz has its own parity, and fills whole multiples of its parities and one.
+    #[test]
+    fn records_of_zfs_are_said_with_what_they_take() {
+        let of = |level: &str, requests| on("ZFS", &Plan { requests, ..plan(level, 8, 0) });
+        let pages = Requests::Random(8 << 10);
+        let (what, line) = of("md-raid6", pages);
+        assert!(line.contains(" -O recordsize=8K "), "{line}");
+        assert_eq!(
+            what,
+            "ZFS; recordsize=8K, the largest common request of this work; a record of 8K takes 24K of raidz2"
+        );
+        let (what, _) = of("md-raid10", pages);
+        assert_eq!(what, "ZFS; recordsize=8K, the largest common request of this work");
+        let (what, line) = of("md-raid6", Requests::Long);
+        assert_eq!(what, "ZFS; recordsize=1M, for large files in order");
+        assert!(line.contains(" -O recordsize=1M "), "{line}");
     }
 
     /// lvcreate(8) refuses fewer than three stripes of raid6, and fewer than two of raid10.

@@ -1,7 +1,8 @@
 //! The commands that build what a trial of an experiment ran on, on the system that it names.
 
 use super::{
-    CachesOff, ChosenFileSystem, Command, Plan, REGION_KIB, Remembered, build, elsewhere, volumes,
+    CachesOff, ChosenFileSystem, Command, Plan, REGION_KIB, Remembered, Requests, build, elsewhere,
+    volumes,
 };
 use crate::beside::Beside;
 use crate::files::FILE_SYSTEMS;
@@ -109,6 +110,7 @@ fn volume(
             _ => Remembered::Nothing,
         },
         with_bitmap: None,
+        requests: Requests::of(experiment, Some(trial)),
         region_kib: if volume.level.has_bitmap_of_lvm() {
             volume.region_sectors.map(|sectors| sectors / 2)
         } else {

@@ -1,0 +1,97 @@
+//! What the work asks for, as far as volumes of other systems are made for it.
+
+use block::SECTOR_BYTES;
+use block::units::{parse_bytes, parse_sectors};
+use lab::experiment::{Experiment, Trial};
+
+/// The share of requests from which a size is common, in percent.
+const COMMON_PERCENT: f64 = 20.0;
+
+/// The requests of a work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Requests {
+    /// Something else: a log, programs on files, a trace.
+    #[default]
+    Other,
+    /// Long files in order.
+    Long,
+    /// At random, the largest common of so many bytes.
+    Random(u64),
+}
+
+impl Requests {
+    /// Those of an experiment; of one trial of it where that is given.
+    pub(crate) fn of(experiment: &Experiment, trial: Option<&Trial>) -> Requests {
+        let value = |work: &str, key: &str| {
+            let path = format!("workload.{work}.{key}");
+            let own = trial.and_then(|trial| trial.cell.at.iter().find(|(at, _)| *at == path));
+            let own = own.map(|(_, value)| value.to_string());
+            own.or_else(|| Some(experiment.value(&path)?.to_string()))
+        };
+        let is_kind = |work: &str, kind: &str| value(work, "kind").is_some_and(|own| own == kind);
+        let random = experiment.workloads.iter().filter(|work| is_kind(work, "random"));
+        let sizes = random.filter_map(|work| {
+            // A bare number is of sectors.
+            let block = || Some(parse_sectors(&value(work, "block")?).ok()? * SECTOR_BYTES);
+            value(work, "sizes").and_then(|sizes| largest_common(&sizes)).or_else(block)
+        });
+        if let Some(bytes) = sizes.max() {
+            return Requests::Random(bytes);
+        }
+        let is_long = |work: &String| {
+            let flushes = format!("workload.{work}.flush_every");
+            is_kind(work, "sequential") && !experiment.settings().contains_key(&flushes)
+        };
+        if experiment.workloads.iter().all(is_long) { Requests::Long } else { Requests::Other }
+    }
+
+    /// ZFS's record size in KiB, and what is said of it.
+    pub(super) fn record(self) -> (u64, String) {
+        match self {
+            Requests::Other => (
+                128,
+                "recordsize is ZFS's default; databases want that of their pages, large files 1M"
+                    .into(),
+            ),
+            Requests::Long => (1024, "recordsize=1M, for large files in order".into()),
+            Requests::Random(bytes) => {
+                let kib = bytes.div_ceil(1024).next_power_of_two().clamp(4, 1024);
+                let size = if kib == 1024 { "1M".into() } else { format!("{kib}K") };
+                (kib, format!("recordsize={size}, the largest common request of this work"))
+            }
+        }
+    }
+}
+
+/// The largest of such sizes that is common: 16 KiB of `4KiB/60:16KiB/30:64KiB/10`.
+fn largest_common(sizes: &str) -> Option<u64> {
+    let common = sizes.split(':').filter_map(|part| {
+        let (size, share) = part.split_once('/')?;
+        let is_common = share.trim().parse::<f64>().is_ok_and(|share| share >= COMMON_PERCENT);
+        is_common.then(|| parse_bytes(size.trim()).ok())?
+    });
+    common.max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::tests::question;
+
+    /// What reads and writes pages of a database has records of their size.
+    #[test]
+    fn records_of_zfs_are_those_of_the_work() {
+        let record = |work: &str| {
+            let experiment = question("4x st18000nm000j", work, 1).experiment().unwrap();
+            Requests::of(&experiment, None).record().0
+        };
+        assert_eq!(
+            ["postgres", "mysql", "vm", "build", "mail", "news"].map(record),
+            [8, 16, 16, 16, 16, 16]
+        );
+        assert_eq!(["backup", "restore", "media", "object-store"].map(record), [1024; 4]);
+        assert_eq!(record("log"), 128);
+        let small = |bytes| Requests::Random(bytes).record().0;
+        assert_eq!([512, 5 << 10, 4 << 20].map(small), [4, 8, 1024]);
+    }
+}
