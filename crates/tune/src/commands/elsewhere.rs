@@ -1,7 +1,7 @@
 //! What survives as much on other systems; their writes are not modelled, so nothing is said of their speed. Where a
 //! system has no such volume, the line says why.
 
-use super::{Command, Plan};
+use super::{Command, Plan, Requests};
 
 /// The commands of LVM, ZFS, btrfs, FreeBSD's GEOM, and NetBSD's ccd and RAIDframe.
 pub(super) fn commands(plan: &Plan<'_>) -> Vec<Command> {
@@ -49,6 +49,13 @@ impl Line {
         let what = if note.is_empty() { system.into() } else { format!("{system}; {note}") };
         Command { when: "elsewhere", what, line: shell }
     }
+
+    /// With one note more, which comes first.
+    fn noted(self, note: &str) -> Line {
+        let note =
+            if self.note.is_empty() { note.into() } else { format!("{note}; {}", self.note) };
+        Line { note, ..self }
+    }
 }
 
 fn stripe(plan: &Plan<'_>) -> Vec<Line> {
@@ -89,11 +96,7 @@ fn one_parity(plan: &Plan<'_>) -> Vec<Line> {
     vec![
         lvm_raid(plan, &format!("--type raid5 -i {} -I {kib}k", plan.data_members())),
         raidz(plan, &format!("raidz1 {}", disks(plan)), 1, members),
-        if (members - 1).is_power_of_two() && members > 2 {
-            geom(plan, format!("graid3 label -v data {}", disks(plan)))
-        } else {
-            without("FreeBSD", "graid3 takes 3, 5, 9 or 17 disks; use ZFS, which FreeBSD has too")
-        },
+        graid3(plan),
         raidframe(plan, 5),
     ]
 }
@@ -118,7 +121,7 @@ fn three_parities(plan: &Plan<'_>) -> Option<Line> {
     let raidz3 = raidz(plan, &format!("raidz3 {}", disks(plan)), 3, plan.members);
     let note =
         format!("or raidz3: it survives any 3 failures, and holds what {room} of the disks hold");
-    Some(Line { note: format!("{note}; {}", raidz3.note), ..raidz3 })
+    Some(raidz3.noted(&note))
 }
 
 /// ZFS stripes over its groups by itself.
@@ -266,6 +269,22 @@ fn geom(plan: &Plan<'_>, shell: String) -> Line {
     Line { system: "FreeBSD", note: left_out(plan, "GEOM has no hot spares"), shell }
 }
 
+/// What GEOM has of parity: RAID 3, of whose disks each request uses all.
+fn graid3(plan: &Plan<'_>) -> Line {
+    let is_taken = (plan.members - 1).is_power_of_two() && plan.members > 2;
+    match plan.requests {
+        Requests::Random(_) => without(
+            "FreeBSD",
+            "graid3 is RAID 3: each request uses all disks, so random ones wait for each other; use ZFS, which FreeBSD has too",
+        ),
+        _ if !is_taken => {
+            without("FreeBSD", "graid3 takes 3, 5, 9 or 17 disks; use ZFS, which FreeBSD has too")
+        }
+        _ => geom(plan, format!("graid3 label -v data {}", disks(plan)))
+            .noted("RAID 3, not RAID 5: each request uses all disks"),
+    }
+}
+
 fn without(system: &'static str, why: &str) -> Line {
     Line { system, note: String::new(), shell: format!("# none: {why}") }
 }
@@ -288,7 +307,7 @@ fn raidframe(plan: &Plan<'_>, level: u8) -> Line {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{REGION_KIB, Remembered, Requests};
+    use super::super::{REGION_KIB, Remembered};
     use super::*;
     use lab::formats::{ccd, raidctl};
     use std::process::Command as Process;
@@ -451,6 +470,19 @@ mod tests {
         let (what, line) = of("md-raid6", Requests::Long);
         assert_eq!(what, "ZFS; recordsize=1M, for large files in order");
         assert!(line.contains(" -O recordsize=1M "), "{line}");
+    }
+
+    #[test]
+    fn raid3_is_called_so_and_is_not_for_random_work() {
+        let of =
+            |members, requests| on("FreeBSD", &Plan { requests, ..plan("md-raid5", members, 0) });
+        let (what, line) = of(5, Requests::Long);
+        assert_eq!(what, "FreeBSD; RAID 3, not RAID 5: each request uses all disks");
+        assert_eq!(line, "graid3 label -v data $disks");
+        for members in [4, 5] {
+            let (_, line) = of(members, Requests::Random(8 << 10));
+            assert!(line.starts_with("# none: graid3 is RAID 3: each request uses all"), "{line}");
+        }
     }
 
     /// lvcreate(8) refuses fewer than three stripes of raid6, and fewer than two of raid10.
