@@ -12,7 +12,7 @@ pub(crate) use of_trial::{file_system_of, of_trial};
 pub(crate) use requests::Requests;
 pub(crate) use terraform::volumes;
 
-use block::layout::Level;
+use block::layout::{Level, Spread};
 use block::units::parse_bytes;
 use lab::file_system::btrfs_metadata;
 use serde::Serialize;
@@ -51,6 +51,8 @@ pub struct Plan<'a> {
     pub with_bitmap: Option<String>,
     /// What the work asks for.
     pub requests: Requests,
+    /// What is known of near copies, where far ones are built, which only md has.
+    pub near: Option<String>,
     /// What a bit of LVM's bitmap is to stand for, where it is not LVM's default.
     pub region_kib: Option<u64>,
     /// The I/O scheduler before each drive, where it is not the one that Linux takes by itself.
@@ -116,6 +118,12 @@ pub struct ChosenFileSystem {
 /// What a bit of mdadm's bitmap stands for. LVM always keeps one, of 2 MiB a bit by default, which costs far more
 /// (docs/md.md).
 pub(crate) const REGION_KIB: u64 = 64 << 10;
+
+/// The level with near copies, of one that has as many far ones.
+pub(crate) fn near_level(level: &Level) -> Option<&'static str> {
+    let is_far = level.spread() == Some(Spread::Far);
+    is_far.then(|| if level.name.ends_with("f3") { "md-raid10-n3" } else { "md-raid10" })
+}
 
 /// mdadm's block of a file system, ext4's default.
 const EXT4_BLOCK: u64 = 4096;
@@ -460,6 +468,7 @@ mod tests {
             remembered: Remembered::Nothing,
             with_bitmap: None,
             requests: Requests::Other,
+            near: None,
             region_kib: Some(REGION_KIB),
             scheduler: None,
             read_ahead_kib: None,

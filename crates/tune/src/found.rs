@@ -2,6 +2,7 @@
 
 use crate::answer::Difference;
 use crate::bitmap::hours;
+use crate::commands::{Plan, near_level};
 use crate::confirm::Confirmed;
 use crate::front::{self, EVEN, FrontRow, room};
 use crate::pick::Why;
@@ -157,6 +158,33 @@ impl Found<'_> {
         })
     }
 
+    /// How another stands to the best, in words.
+    fn against(&self, other: &Ranked) -> String {
+        let ahead = self.verdict.better.ahead(self.first.value, other.value);
+        if ahead.abs() < EVEN {
+            "as fast".into()
+        } else if ahead > 0.0 {
+            slower(ahead.exp(), self.verdict.better, &self.verdict.unit)
+        } else {
+            format!("{} {}, not slower", figure(other.value), self.verdict.unit)
+        }
+    }
+
+    /// A plan of the best; of far copies, which only md has, with what was measured of near ones.
+    pub(crate) fn beside_near<'p>(&self, plan: Plan<'p>) -> Plan<'p> {
+        let measured = || {
+            let near = near_level(&self.best.level)?;
+            let is_near = |of: &&Ranked| of.at.get("volume.level").is_some_and(|of| of == near);
+            let ranked = self.verdict.ranked.iter().find(is_near)?;
+            let value = format!("{} {}", figure(ranked.value), self.verdict.unit);
+            let how = self.against(ranked);
+            // What is not slower says its value.
+            let how = if how.starts_with(&value) { how } else { format!("{value}, {how}") };
+            Some(format!("md's make {how} (`--level {near}`)"))
+        };
+        Plan { near: measured().or(plan.near), ..plan }
+    }
+
     /// What the best does, and which way is better.
     fn value(&self) -> (f64, Better) {
         (self.first.value, self.verdict.better)
@@ -170,19 +198,12 @@ impl Found<'_> {
     ) -> Vec<(String, String)> {
         let mut lines = Vec::new();
         if let Some(second) = self.second {
-            let ahead = self.verdict.better.ahead(self.first.value, second.value);
             let tie = if [self.first, second].iter().any(|of| of.standing == Standing::Tie) {
                 " (no reliable difference)"
             } else {
                 ""
             };
-            let how = if ahead.abs() < EVEN {
-                "as fast".into()
-            } else if ahead > 0.0 {
-                slower(ahead.exp(), self.verdict.better, &self.verdict.unit)
-            } else {
-                format!("{} {}, not slower", figure(second.value), self.verdict.unit)
-            };
+            let how = self.against(second);
             lines.push(("next best".into(), format!("{}, {how}{tie}", self.second_name())));
         }
         let confirmed = self.confirmed.map(Confirmed::line);

@@ -2,7 +2,7 @@
 
 use crate::answer::{FactorShare, Tuned};
 use crate::beside::OfQuestion;
-use crate::commands::{CachesOff, Plan, REGION_KIB, Remembered, Requests, volumes};
+use crate::commands::{CachesOff, Plan, REGION_KIB, Remembered, Requests, near_level, volumes};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
@@ -89,7 +89,7 @@ pub fn tune(
     let beside = OfQuestion { tried: &tried, best }.beside(inputs.rebuild_h.range.low)?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
     let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
-    let plan = beside.plan(plan(question, &tried.experiment, best));
+    let plan = beside.plan(found.beside_near(plan(question, &tried.experiment, best)));
     lines.extend(plan.caches_line().into_iter().chain(raidz3_line(&plan, question)));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines());
@@ -375,6 +375,7 @@ pub(crate) fn plan<'a>(
         remembered: Remembered::Nothing,
         with_bitmap: None,
         requests: Requests::of(experiment, None),
+        near: near_level(&best.level).map(|near| format!("`--level {near}` asks about them")),
         region_kib: Some(REGION_KIB),
         scheduler: None,
         read_ahead_kib: None,

@@ -1,7 +1,7 @@
 //! What survives as much on other systems; their writes are not modelled, so nothing is said of their speed. Where a
 //! system has no such volume, the line says why.
 
-use super::{Command, Plan, Requests};
+use super::{Command, Plan, Requests, near_level};
 
 /// The commands of LVM, ZFS, btrfs, FreeBSD's GEOM, and NetBSD's ccd and RAIDframe.
 pub(super) fn commands(plan: &Plan<'_>) -> Vec<Command> {
@@ -29,7 +29,14 @@ fn lines(plan: &Plan<'_>) -> Vec<Line> {
     };
     // Where a file system was chosen, btrfs was measured.
     let is_new = |line: &Line| plan.file_system.is_none() || line.system != "btrfs";
-    lines.into_iter().filter(is_new).collect()
+    let near = |line: Line| match near_level(&plan.level) {
+        Some(near) if line.has_copies() => {
+            let known = plan.near.as_ref().map_or(String::new(), |known| format!(": {known}"));
+            line.noted(&format!("near copies, as those of {near}{known}"))
+        }
+        _ => line,
+    };
+    lines.into_iter().filter(is_new).map(near).collect()
 }
 
 /// A sector of ZFS's (`ashift=12`).
@@ -48,6 +55,11 @@ impl Line {
         let Line { system, note, shell } = self;
         let what = if note.is_empty() { system.into() } else { format!("{system}; {note}") };
         Command { when: "elsewhere", what, line: shell }
+    }
+
+    /// Whether it builds copies, as all do beside copies but parity and what says that there is none.
+    fn has_copies(&self) -> bool {
+        !self.shell.starts_with('#') && !self.shell.contains(" raidz")
     }
 
     /// With one note more, which comes first.
@@ -328,6 +340,7 @@ mod tests {
             remembered: Remembered::Nothing,
             with_bitmap: None,
             requests: Requests::Other,
+            near: None,
             region_kib: Some(REGION_KIB),
             scheduler: None,
             read_ahead_kib: None,
@@ -503,6 +516,23 @@ mod tests {
         assert!(of("md-raid10", 1).starts_with(&format!("{said}; spares are taken where ")));
         assert_eq!(of("md-stripe", 0), "LVM");
         assert_eq!(on("LVM", &plan("md-raid10", 6, 0)).0, "LVM");
+    }
+
+    /// No other system has far copies.
+    #[test]
+    fn near_copies_are_said_where_far_ones_were_chosen() {
+        let near = Some("md's make 1085 MB/s, 50 % slower (`--level md-raid10`)".to_string());
+        let far = Plan { near, ..plan("md-raid10-f2", 8, 0) };
+        let said = "near copies, as those of md-raid10: md's make 1085 MB/s, 50 % slower (`--level md-raid10`)";
+        for system in ["LVM", "ZFS", "btrfs", "FreeBSD", "NetBSD"] {
+            let (what, _) = on(system, &far);
+            assert!(what.starts_with(&format!("{system}; {said}")), "{what}");
+        }
+        let (what, _) = on("FreeBSD", &plan("md-raid10-f3", 6, 0));
+        assert_eq!(what, "FreeBSD; near copies, as those of md-raid10-n3");
+        // What says that there is none has no copies.
+        assert_eq!(on("NetBSD", &plan("md-raid10-f3", 6, 0)).0, "NetBSD");
+        assert_eq!(on("FreeBSD", &plan("md-raid10", 8, 0)).0, "FreeBSD");
     }
 
     /// lvcreate(8) refuses fewer than three stripes of raid6, and fewer than two of raid10.

@@ -111,6 +111,7 @@ fn volume(
         },
         with_bitmap: None,
         requests: Requests::of(experiment, Some(trial)),
+        near: None,
         region_kib: if volume.level.has_bitmap_of_lvm() {
             volume.region_sectors.map(|sectors| sectors / 2)
         } else {

@@ -18,6 +18,23 @@ fn answer(members: usize, work: &str, survive: usize) -> (Value, String) {
     (found.json(), found.text())
 }
 
+/// Only md has far copies: what other systems build instead is half as fast for one stream in order.
+#[test]
+fn near_copies_elsewhere_are_said_with_what_they_make() {
+    let (found, _) = answer(8, "restore", 1);
+    assert_eq!(found["best"]["volume.level"], "md-raid10-f2");
+    let commands = found["commands"].as_array().unwrap();
+    let elsewhere = commands.iter().filter(|of| of["when"] == "elsewhere");
+    let said: Vec<&str> = elsewhere.map(|of| of["what"].as_str().unwrap()).collect();
+    assert!(said.len() >= 5, "{said:?}");
+    for what in said {
+        let (_, made) = what.split_once("near copies, as those of md-raid10: md's make ").unwrap();
+        let (value, more) = made.split_once(" MB/s, ").unwrap();
+        assert!((1000.0..1200.0).contains(&value.parse::<f64>().unwrap()), "{what}");
+        assert!(more.contains("slower (`--level md-raid10`)"), "{what}");
+    }
+}
+
 /// Many members are also tried as arrays side by side, and what is much safer is named beside the answer.
 #[test]
 fn many_members_are_tried_in_groups() {
