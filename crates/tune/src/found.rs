@@ -383,7 +383,7 @@ mod tests {
         assert_eq!(said("4x st18000nm000j", "vm"), None);
     }
 
-    /// Far copies are read from the outer half or third alone: the simulator has 79 % at the end of two.
+    /// Far copies are read from the outer half or third alone: the simulator has 79 and 86 % at the end.
     #[test]
     fn far_copies_are_read_from_the_outer_tracks() {
         let share = |work, level: &str| {
