@@ -27,14 +27,13 @@ pub(super) fn all() -> Vec<Pair> {
 /// The class of what these samples are. Rates were measured of all streams together.
 pub(super) fn class<'a>(samples: impl IntoIterator<Item = &'a str>) -> &'static str {
     let samples: Vec<&str> = samples.into_iter().collect();
+    let are_of_all =
+        || samples.iter().all(|sample| ["mb_per_s", "requests_per_s"].contains(sample));
     match latencies::class(samples.iter().copied()) {
-        None if samples.iter().all(|sample| ["mb_per_s", "requests_per_s"].contains(sample)) => {
-            RATES
-        }
-        None => OTHER,
+        None if are_of_all() => RATES,
         Some(latencies::MEANS) => MEANS,
         Some(latencies::PERCENTILES) => PERCENTILES,
-        Some(_) => OTHER,
+        _ => OTHER,
     }
 }
 
