@@ -10,6 +10,7 @@ mod terraform;
 
 pub(crate) use of_trial::{file_system_of, of_trial};
 pub(crate) use requests::Requests;
+use requests::raidz_kib;
 pub(crate) use terraform::volumes;
 
 use block::layout::{Level, Spread};
@@ -147,7 +148,15 @@ impl Plan<'_> {
     /// Members' worth of room that ZFS's raidz3 would leave, where three failures are to be survived and that is more than the
     /// copies leave. md has no such parity.
     pub(crate) fn raidz3_members(&self) -> Option<usize> {
-        let room = self.members.checked_sub(3)?;
+        let large = self.members.checked_sub(3).filter(|across| *across > 0)?;
+        let room = match (self.requests, self.requests.record()) {
+            // Small records have much parity.
+            (Requests::Random(_), (kib, _)) => {
+                let members = self.members as u64;
+                large.min((members * kib / raidz_kib(kib, 3, members)) as usize)
+            }
+            _ => large,
+        };
         (self.survive == 3 && room > self.data_members()).then_some(room)
     }
 

@@ -1,6 +1,7 @@
 //! What survives as much on other systems; their writes are not modelled, so nothing is said of their speed. Where a
 //! system has no such volume, the line says why.
 
+use super::requests::raidz_kib;
 use super::{Command, Plan, Requests, near_level};
 
 /// The commands of LVM, ZFS, btrfs, FreeBSD's GEOM, and NetBSD's ccd and RAIDframe.
@@ -38,9 +39,6 @@ fn lines(plan: &Plan<'_>) -> Vec<Line> {
     };
     lines.into_iter().filter(is_new).map(near).collect()
 }
-
-/// A sector of ZFS's (`ashift=12`).
-const RAIDZ_SECTOR_KIB: u64 = 4;
 
 /// The commands of one system.
 struct Line {
@@ -253,11 +251,10 @@ fn zfs(plan: &Plan<'_>, vdevs: &str) -> Line {
 fn raidz(plan: &Plan<'_>, vdevs: &str, parities: u64, width: usize) -> Line {
     let line = zfs(plan, vdevs);
     let (kib, _) = plan.requests.record();
-    let (data, across) = (kib / RAIDZ_SECTOR_KIB, width as u64 - parities);
-    let sectors = data + parities * data.div_ceil(across);
-    let filled_kib = sectors.next_multiple_of(parities + 1) * RAIDZ_SECTOR_KIB;
+    let (width, across) = (width as u64, width as u64 - parities);
+    let filled_kib = raidz_kib(kib, parities, width);
     // A tenth more than whole rows is no matter.
-    if 10 * filled_kib * across <= 11 * kib * width as u64 {
+    if 10 * filled_kib * across <= 11 * kib * width {
         return line;
     }
     let note = format!("{}; a record of {kib}K takes {filled_kib}K of raidz{parities}", line.note);
@@ -468,6 +465,12 @@ mod tests {
         );
         assert!(line.ends_with("tank raidz3 a b c d e f g h\n"), "{line}");
         assert!(raidz3("md-raid10-n4", 8, 3).is_some());
+        // A page of 8 KiB takes as much of it as four copies do.
+        let pages = Requests::Random(8 << 10);
+        let small = Plan { survive: 3, requests: pages, ..plan("md-raid10-n4", 22, 0) };
+        assert_eq!((of_system(&small, "ZFS").len(), small.raidz3_members()), (0, None));
+        let larger = Plan { requests: Requests::Random(16 << 10), ..small };
+        assert_eq!(larger.raidz3_members(), Some(11));
         assert_eq!([raidz3("md-mirror", 4, 3), raidz3("md-mirror", 8, 4)], [None, None]);
     }
 

@@ -63,6 +63,16 @@ impl Requests {
     }
 }
 
+/// A sector of ZFS's (`ashift=12`).
+const SECTOR_KIB: u64 = 4;
+
+/// What a record takes of raidz, in KiB: parity of its own, and whole multiples of its parities and one.
+pub(super) fn raidz_kib(record_kib: u64, parities: u64, width: u64) -> u64 {
+    let data = record_kib / SECTOR_KIB;
+    let sectors = data + parities * data.div_ceil(width - parities);
+    sectors.next_multiple_of(parities + 1) * SECTOR_KIB
+}
+
 /// The largest of such sizes that is common: 16 KiB of `4KiB/60:16KiB/30:64KiB/10`.
 fn largest_common(sizes: &str) -> Option<u64> {
     let common = sizes.split(':').filter_map(|part| {
