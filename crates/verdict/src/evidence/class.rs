@@ -145,18 +145,29 @@ enum OfADatabase {
 /// Which of them it is, direct and to Linux's layouts of which nothing failed; none where it is like no cell.
 fn of_a_database(stated: &Stated<'_>) -> Option<OfADatabase> {
     let own = |key: &str| stated.own(key);
-    let depth = own("depth").and_then(|depth| depth.parse().ok()).unwrap_or(1);
-    let is_small = own("block")
-        .and_then(|block| parse_sectors(&block).ok())
-        .is_none_or(|sectors| sectors * SECTOR_BYTES <= streams::BLOCK_BYTES_MAX);
-    if !is_small || !is_on_linux_as_built(stated) {
-        return None;
-    }
+    let count = |key: &str| own(key).and_then(|count| count.parse().ok()).unwrap_or(1);
+    let in_flight: u64 = count("depth") * count("jobs");
     let flushes = own("flush_every").is_some_and(|every| every == "1");
-    match own("kind")?.as_str() {
-        "random" if depth <= streams::DEPTH_MAX => Some(OfADatabase::Pages),
-        "sequential" if own("op")? == "write" && flushes && depth == 1 => Some(OfADatabase::Log),
-        _ => None,
+    let is_open = own("arrivals").is_some_and(|arrivals| arrivals != "closed");
+    let (of, most) = match own("kind")?.as_str() {
+        "random" if is_open || in_flight <= streams::IN_FLIGHT_MAX => {
+            (OfADatabase::Pages, streams::PAGE_BYTES_MAX)
+        }
+        "sequential" if own("op")? == "write" && flushes && in_flight == 1 => {
+            (OfADatabase::Log, streams::APPEND_BYTES_MAX)
+        }
+        _ => return None,
+    };
+    let is_small = largest_bytes(stated).is_none_or(|bytes| bytes <= most);
+    (is_small && is_on_linux_as_built(stated)).then_some(of)
+}
+
+/// The size of the largest requests; nothing where none is said.
+fn largest_bytes(stated: &Stated<'_>) -> Option<u64> {
+    let bytes = |text: &str| Some(parse_sectors(text).ok()? * SECTOR_BYTES);
+    match stated.own("sizes") {
+        Some(sizes) => sizes.split(':').filter_map(|part| bytes(part.split('/').next()?)).max(),
+        None => bytes(&stated.own("block")?),
     }
 }
 

@@ -13,11 +13,12 @@ pub(super) const PERCENTILES: &str = "streams:p99";
 /// Of what nothing tests: percentiles beyond these, or other streams.
 pub(super) const OTHER: &str = "streams:other";
 
-/// The largest requests of the cells.
-pub(super) const BLOCK_BYTES_MAX: u64 = 64 << 10;
+/// The largest pages of the cells, and the largest appends to their logs.
+pub(super) const PAGE_BYTES_MAX: u64 = 16 << 10;
+pub(super) const APPEND_BYTES_MAX: u64 = 64 << 10;
 
-/// The most that a random stream of theirs has in flight.
-pub(super) const DEPTH_MAX: u64 = 32;
+/// The most pages that a closed loop of theirs has in flight.
+pub(super) const IN_FLIGHT_MAX: u64 = 32;
 
 /// Every cell as a level, and every two cells of one load as a pair.
 pub(super) fn all() -> Vec<Pair> {

@@ -241,6 +241,9 @@ fn a_database_is_tested_by_databases() {
         with(disks, "depth = 4", "depth = 8", &["mb_per_s"]),
         with(disks, "depth = 4", "flush_every = 1\ndepth = 8", &["mb_per_s"]),
         with(disks, "depth = 1024", log, &["mb_per_s"]),
+        with(disks, "depth = 4\njobs = 16", log, &["mb_per_s"]),
+        with(disks, "depth = 4", "flush_every = 1\njobs = 4", &["mb_per_s"]),
+        with(disks, "depth = 4\nblock = '8KiB'\nsizes = '8KiB/1:64KiB/1'", log, &["mb_per_s"]),
         with(disks, comes, log, &["latency_p99_ms", "commits_per_s"]),
         with(
             disks,
