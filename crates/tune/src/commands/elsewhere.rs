@@ -176,12 +176,15 @@ fn stripe_of_mirrors(plan: &Plan<'_>, copies: usize) -> Vec<Line> {
     lines.push(Line { shell: format!("{vdevs}; {}", pool.shell), ..pool });
     lines.extend(three_parities(plan));
     lines.push(btrfs_copies(plan, copies));
-    // Other mirrors of the machine may have such names, too.
-    let mirror =
-        format!("gmirror label -v m$n {one}; mirrors=\"$mirrors /dev/mirror/m$n\"; n=$((n+1))");
+    // A mirror of the machine may have such a name, which gmirror need not refuse; nothing is striped then. A shell that
+    // the line is pasted into stays.
+    let mirror = format!(
+        "[ ! -e /dev/mirror/data$n ] || {{ echo data$n is taken; exit 1; }}; gmirror label -v data$n {one}; \
+         mirrors=\"$mirrors /dev/mirror/data$n\"; n=$((n+1))"
+    );
     let mirrors = each("n=0; mirrors=", &mirror);
     let stripe = format!("gstripe label -v -s {} data $mirrors", kib * 1024);
-    lines.push(geom(plan, format!("{mirrors}; {stripe}")));
+    lines.push(geom(plan, format!("( set -e; {mirrors}; {stripe} )")));
     lines.push(if copies == 2 {
         raidframe(plan, 1)
     } else {
@@ -221,7 +224,7 @@ fn lvm(plan: &Plan<'_>, options: &str) -> Line {
             format!("-l 100%PVS -n data vg0 {}", disks(plan)),
         ),
     };
-    Line { system: "LVM", note, shell: format!("vgcreate vg0 $disks; lvcreate {options} {room}") }
+    Line { system: "LVM", note, shell: format!("vgcreate vg0 $disks && lvcreate {options} {room}") }
 }
 
 /// A type with redundancy, which has a bitmap.
@@ -311,8 +314,8 @@ fn raidframe(plan: &Plan<'_>, level: u8) -> Line {
     });
     let shell = format!(
         "{{ printf 'START array\\n1 {members} {}\\nSTART disks\\n'; printf '%s\\n' {disks};{spare} \
-         printf 'START layout\\n{sectors} 1 1 {level}\\nSTART queue\\nfifo 100\\n'; }} > {file}; \
-         raidctl -C {file} raid0; raidctl -I 1 raid0; raidctl -iv raid0",
+         printf 'START layout\\n{sectors} 1 1 {level}\\nSTART queue\\nfifo 100\\n'; }} > {file} && \
+         raidctl -C {file} raid0 && raidctl -I 1 raid0 && raidctl -iv raid0",
         plan.spares
     );
     Line { system: "NetBSD", note: String::new(), shell }
@@ -359,12 +362,30 @@ mod tests {
 
     /// What programs a line of shell starts, with which words, of disks `a`, `b` and so on.
     fn started(plan: &Plan<'_>, line: &str) -> String {
+        started_until(plan, line, "nothing")
+    }
+
+    /// The same where programs fail that are started with words that begin so.
+    fn started_until(plan: &Plan<'_>, line: &str, failing: &str) -> String {
         let names =
             (b'a'..).take(plan.members + plan.spares).map(|name| char::from(name).to_string());
         let disks = names.collect::<Vec<_>>().join(" ");
-        let programs =
-            ["zpool", "mkfs.btrfs", "gmirror", "gstripe", "graid3", "vgcreate", "lvcreate"];
-        let said = |name: &&str| format!("{}() {{ echo {name} $*; }}; ", name.replace('.', "_"));
+        let programs = [
+            "zpool",
+            "mkfs.btrfs",
+            "gmirror",
+            "gstripe",
+            "graid3",
+            "vgcreate",
+            "lvcreate",
+            "raidctl",
+        ];
+        let said = |name: &&str| {
+            let function = name.replace('.', "_");
+            format!(
+                "{function}() {{ echo {name} $*; case \"{name} $*\" in '{failing}'*) return 1;; esac; }}; "
+            )
+        };
         let shell = format!(
             "{}disks='{disks}'; {}",
             programs.iter().map(said).collect::<String>(),
@@ -402,8 +423,8 @@ mod tests {
             );
             assert_eq!(
                 of("FreeBSD"),
-                "gmirror label -v m0 a b c\ngmirror label -v m1 d e f\n\
-                 gstripe label -v -s 65536 data /dev/mirror/m0 /dev/mirror/m1\n"
+                "gmirror label -v data0 a b c\ngmirror label -v data1 d e f\n\
+                 gstripe label -v -s 65536 data /dev/mirror/data0 /dev/mirror/data1\n"
             );
             let lvm = on("LVM", &six).1;
             assert_eq!(lvm, "# none: its raid10 keeps two copies");
@@ -414,6 +435,41 @@ mod tests {
             let none = on("LVM, ZFS, FreeBSD and NetBSD", &eight).1;
             assert_eq!(none, "# none: mirrors of 3 disks need a multiple of 3");
         }
+    }
+
+    /// What follows would write to volumes that bear the same names.
+    #[test]
+    fn nothing_goes_on_after_a_failure() {
+        let until = |system, level, members, failing| {
+            let plan = plan(level, members, 0);
+            let line = on(system, &plan).1.replace("> raid0.conf", "> /dev/null");
+            // As if pasted: the shell is there afterwards.
+            let said = started_until(&plan, &format!("{line}\necho still here"), failing);
+            said.strip_suffix("still here\n").unwrap().to_string()
+        };
+        let mirrors = |failing| until("FreeBSD", "md-raid10", 6, failing);
+        assert_eq!(mirrors("gmirror label -v data0"), "gmirror label -v data0 a b\n");
+        assert!(mirrors("gmirror label -v data2").ends_with("gmirror label -v data2 e f\n"));
+        assert!(mirrors("nothing").ends_with("/dev/mirror/data1 /dev/mirror/data2\n"));
+        for level in ["md-stripe", "md-raid5", "md-raid10"] {
+            assert_eq!(until("LVM", level, 4, "vgcreate"), "vgcreate vg0 a b c d\n", "{level}");
+        }
+        let netbsd = |failing| until("NetBSD", "md-mirror", 2, failing);
+        assert_eq!(netbsd("raidctl -C"), "raidctl -C raid0.conf raid0\n");
+        assert!(netbsd("raidctl -I").ends_with("raidctl -I 1 raid0\n"));
+        assert!(netbsd("nothing").ends_with("raidctl -iv raid0\n"));
+    }
+
+    /// gmirror need not refuse the name of another mirror, and a stripe would take that one.
+    #[test]
+    fn mirrors_of_the_machine_are_not_striped() {
+        let directory = std::env::temp_dir().join(format!("ileave-mirrors-{}", std::process::id()));
+        std::fs::create_dir_all(directory.join("data1")).unwrap();
+        let four = plan("md-raid10", 4, 0);
+        let line = on("FreeBSD", &four).1.replace("/dev/mirror", directory.to_str().unwrap());
+        let said = started(&four, &line);
+        std::fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(said, "gmirror label -v data0 a b\ndata1 is taken\n");
     }
 
     #[test]
@@ -433,7 +489,7 @@ mod tests {
         let (what, line) = of("md-raid10", 6, "FreeBSD");
         assert_eq!(what, "FreeBSD; GEOM has no hot spares: the last disk is left out");
         assert_eq!(line.matches("gmirror").count(), 3);
-        assert!(line.contains("m2 e f\n"), "{line}");
+        assert!(line.contains("data2 e f\n"), "{line}");
         let (what, line) = of("md-mirror", 2, "btrfs");
         assert_eq!(what, "btrfs; btrfs has no hot spares: the last disk is left out");
         assert_eq!(line, "mkfs.btrfs -d raid1 -m raid1 a b\n");

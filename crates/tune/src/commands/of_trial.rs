@@ -216,7 +216,7 @@ mod tests {
             assert!(lines.iter().any(|line| line.starts_with("disks=")), "{lines:?}");
             lines.last().cloned().unwrap_or_default()
         };
-        let made = "vgcreate vg0 $disks; lvcreate --type raid5 -i 3 -I 64k";
+        let made = "vgcreate vg0 $disks && lvcreate --type raid5 -i 3 -I 64k";
         assert_eq!(of_lvm(""), format!("{made} -l 100%FREE -n data vg0"));
         let large = of_lvm("region_size = '16MiB'\n");
         assert_eq!(large, format!("{made} --regionsize 16m -l 100%FREE -n data vg0"));
