@@ -1,11 +1,11 @@
 //! What the work asks for, as far as volumes of other systems are made for it.
 
 use block::SECTOR_BYTES;
-use block::units::{parse_bytes, parse_sectors};
+use block::units::parse_sectors;
 use lab::experiment::{Experiment, Trial};
 
 /// The share of requests from which a size is common, in percent.
-const COMMON_PERCENT: f64 = 20.0;
+const COMMON_PERCENT: u64 = 20;
 
 /// The requests of a work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,14 +73,19 @@ pub(super) fn raidz_kib(record_kib: u64, parities: u64, width: u64) -> u64 {
     sectors.next_multiple_of(parities + 1) * SECTOR_KIB
 }
 
-/// The largest of such sizes that is common: 16 KiB of `4KiB/60:16KiB/30:64KiB/10`.
+/// The largest of such sizes that is common, in bytes: 16 KiB of `4KiB/60:16KiB/30:64KiB/10`. Where none is, the one with
+/// the largest weight. As in an experiment, a bare number is of sectors, and weights have any sum.
 fn largest_common(sizes: &str) -> Option<u64> {
-    let common = sizes.split(':').filter_map(|part| {
-        let (size, share) = part.split_once('/')?;
-        let is_common = share.trim().parse::<f64>().is_ok_and(|share| share >= COMMON_PERCENT);
-        is_common.then(|| parse_bytes(size.trim()).ok())?
+    let parts = sizes.split(':').map(|part| {
+        let (size, weight) = part.split_once('/')?;
+        let weight: u32 = weight.trim().parse().ok()?;
+        Some((parse_sectors(size).ok()? * SECTOR_BYTES, u64::from(weight)))
     });
-    common.max()
+    let parts: Vec<(u64, u64)> = parts.collect::<Option<_>>()?;
+    let sum: u64 = parts.iter().map(|(_, weight)| weight).sum();
+    let common = parts.iter().filter(|(_, weight)| 100 * weight >= COMMON_PERCENT * sum);
+    let heaviest = || parts.iter().max_by_key(|(bytes, weight)| (*weight, *bytes));
+    common.max().or_else(heaviest).map(|(bytes, _)| *bytes)
 }
 
 #[cfg(test)]
@@ -103,5 +108,19 @@ mod tests {
         assert_eq!(record("log"), 128);
         let small = |bytes| Requests::Random(bytes).record().0;
         assert_eq!([512, 5 << 10, 4 << 20].map(small), [4, 8, 1024]);
+    }
+
+    /// Weights are none of percent: they are shares of their sum.
+    #[test]
+    fn common_sizes_are_those_of_a_fifth_of_all_weights() {
+        let kib = |sizes: &str| largest_common(sizes).map(|bytes| bytes >> 10);
+        assert_eq!(kib("8KiB/6:16KiB/3:64KiB/1"), Some(16));
+        assert_eq!(kib("4KiB/60:16KiB/30:64KiB/10"), Some(16));
+        assert_eq!(kib("4KiB/600:16KiB/300:64KiB/100"), Some(16));
+        // Bare numbers are of sectors.
+        assert_eq!(kib("16/3:32/2"), Some(16));
+        // None has a fifth.
+        assert_eq!(kib("4KiB/15:8KiB/19:16KiB/17:32KiB/17:64KiB/16:128KiB/16"), Some(8));
+        assert_eq!(kib("64KiB"), None);
     }
 }
