@@ -1,11 +1,15 @@
 //! What the work asks for, as far as volumes of other systems are made for it.
 
 use block::SECTOR_BYTES;
-use block::units::parse_sectors;
+use block::units::{format_bytes, parse_sectors};
 use lab::experiment::{Experiment, Trial};
+use std::cmp::Ordering;
 
 /// The share of requests from which a size is common, in percent.
 const COMMON_PERCENT: u64 = 20;
+
+/// What a record size is made for, where it is not that itself.
+const LARGEST: &str = "this work's largest common request";
 
 /// The requests of a work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,7 +61,16 @@ impl Requests {
             Requests::Random(bytes) => {
                 let kib = bytes.div_ceil(1024).next_power_of_two().clamp(4, 1024);
                 let size = if kib == 1024 { "1M".into() } else { format!("{kib}K") };
-                (kib, format!("recordsize={size}, the largest common request of this work"))
+                let asked = format_bytes(bytes);
+                let (number, unit) = asked.split_at(asked.find(char::is_alphabetic).unwrap_or(0));
+                let asked = format!("{number} {unit}");
+                let why = match bytes.cmp(&(kib * 1024)) {
+                    Ordering::Equal => "the largest common request of this work".into(),
+                    Ordering::Greater => format!("the most here; {LARGEST} is {asked}"),
+                    Ordering::Less if kib == 4 => format!("the least here; {LARGEST} is {asked}"),
+                    Ordering::Less => format!("the next power of two; {LARGEST} is {asked}"),
+                };
+                (kib, format!("recordsize={size}, {why}"))
             }
         }
     }
@@ -108,6 +121,22 @@ mod tests {
         assert_eq!(record("log"), 128);
         let small = |bytes| Requests::Random(bytes).record().0;
         assert_eq!([512, 5 << 10, 4 << 20].map(small), [4, 8, 1024]);
+    }
+
+    /// A record is a power of two from 4 KiB to 1 MiB, which not all requests are.
+    #[test]
+    fn records_of_another_size_than_the_requests_are_said_to_be() {
+        let said = |bytes| Requests::Random(bytes).record().1;
+        let largest = "this work's largest common request";
+        assert_eq!(said(8 << 10), "recordsize=8K, the largest common request of this work");
+        assert_eq!(said(1 << 20), "recordsize=1M, the largest common request of this work");
+        assert_eq!(said(4 << 20), format!("recordsize=1M, the most here; {largest} is 4 MiB"));
+        assert_eq!(said(512), format!("recordsize=4K, the least here; {largest} is 512 B"));
+        assert_eq!(
+            said(5 << 10),
+            format!("recordsize=8K, the next power of two; {largest} is 5 KiB")
+        );
+        assert_eq!(said(3584), format!("recordsize=4K, the least here; {largest} is 3584 B"));
     }
 
     /// Weights are none of percent: they are shares of their sum.
