@@ -86,7 +86,7 @@ impl CachesOff {
             }
             CachesOff::Measured => {
                 "write caches off, as it was measured; for after a restart, use a udev rule or hdparm.conf. Leave this line out to \
-                 keep them on: writes alone may be up to three times as fast, beside reads hardly, and a power cut loses \
+                 keep them on: writes alone may be up to three times as fast, beside reads no faster, and a power cut loses \
                  acknowledged writes that were not flushed"
             }
         }
