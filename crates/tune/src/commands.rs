@@ -13,6 +13,8 @@ pub(crate) use requests::Requests;
 use requests::raidz_kib;
 pub(crate) use terraform::volumes;
 
+use crate::question::Question;
+use crate::work::names_its_cache;
 use block::layout::{Level, Spread};
 use block::units::parse_bytes;
 use lab::file_system::btrfs_metadata;
@@ -71,13 +73,19 @@ pub struct Plan<'a> {
 /// Why write caches are to be off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachesOff {
-    /// Whoever asks wants that, by `--safe` or after a drive's name.
+    /// Whoever asks wants that, by `--safe`, after a drive's name or by a setting.
     Asked,
     /// What was measured has them off, and nobody asked for it.
     Measured,
 }
 
 impl CachesOff {
+    /// Why they are off where a question has them off.
+    pub(crate) fn of_question(question: &Question) -> CachesOff {
+        let is_named = names_its_cache(&question.drives.drive) || question.work.names_caches;
+        if question.safe || is_named { CachesOff::Asked } else { CachesOff::Measured }
+    }
+
     /// Why a command turns them off, and what leaving it out would mean.
     fn why(self) -> &'static str {
         match self {

@@ -171,8 +171,8 @@ pub fn tune_experiment(
         rules: Vec::new(),
         commands: best
             .map(|best| {
-                let spares = posed.question.as_ref().map_or(0, |question| question.spares);
-                commands::of_trial(&posed.experiment, &space.trials[best], spares, &beside)
+                let (trial, question) = (&space.trials[best], posed.question.as_ref());
+                commands::of_trial(&posed.experiment, trial, question, &beside)
             })
             .unwrap_or_default(),
         bitmap: beside.bitmap,

@@ -575,6 +575,10 @@ pub(crate) mod tests {
         assert_eq!(off("4x st18000nm000j[write_cache=false]", "backup"), asked);
         assert_eq!(off("4x st18000nm000j[write_cache=true]", "vm"), None);
         assert_eq!(off("4x st18000nm000j", "backup"), None);
+        let mut set = question("4x st18000nm000j", "vm", 1);
+        assert_eq!(CachesOff::of_question(&set), CachesOff::Measured);
+        set.work.set("drive.write_cache=false").unwrap();
+        assert_eq!(CachesOff::of_question(&set), CachesOff::Asked);
         let line = |safe| turns_off("4x st18000nm000j", "vm", safe).1;
         assert!(line(false).unwrap().1.contains("write [write_cache=true] after the drive's name"));
         assert_eq!(line(true), None);

@@ -362,8 +362,7 @@ pub(crate) fn plan<'a>(
         Some(value) => value.to_string() == "false",
         None => names_its_cache(disk) && !disk.write_cache(),
     };
-    let is_asked = question.safe || names_its_cache(disk);
-    let off = if is_asked { CachesOff::Asked } else { CachesOff::Measured };
+    let off = CachesOff::of_question(question);
     Plan {
         level: best.level,
         chunk: best.chunk,

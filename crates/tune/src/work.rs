@@ -66,6 +66,8 @@ pub struct Work {
     pub warnings: Vec<String>,
     /// Whether it had a length, which is left out.
     pub is_without_its_length: bool,
+    /// Whether who asks has said in it how the drives' write caches are. Works with names and fio jobs say that by themselves.
+    pub names_caches: bool,
 }
 
 /// Kinds of plain requests, as experiments name them; one that is not named is among them.
@@ -154,7 +156,10 @@ impl Work {
             work.turn_caches_off(&drives.drive);
             work
         } else {
-            Work::read(&stem, name, &text, Vec::new())?
+            let mut work = Work::read(&stem, name, &text, Vec::new())?;
+            let drive = work.tables.get("drive").and_then(toml::Value::as_table);
+            work.names_caches = drive.is_some_and(|drive| drive.contains_key("write_cache"));
+            work
         };
         work.go_on_until_steady();
         Ok(work)
@@ -361,6 +366,7 @@ impl Work {
             table = entry.as_table_mut().ok_or_else(|| wrong("that is no table"))?;
         }
         table.insert(key.into(), read.unwrap_or_else(|| value.into()));
+        self.names_caches |= path.trim() == "drive.write_cache";
         Ok(())
     }
 
@@ -469,6 +475,18 @@ mod tests {
         assert!(!is_direct("8x st1[size=500GiB]", "backup") && !is_direct("4x gp3", "backup"));
         assert!(is_direct("8x io2[iops=50000]", "backup") && is_direct("4x 980 pro 1tb", "backup"));
         assert!(is_direct("4x gp3", "media"));
+    }
+
+    /// What a work with a name has by itself nobody has asked for.
+    #[test]
+    fn only_ones_own_work_names_the_write_caches() {
+        let drives = Drives::read("4x st18000nm000j").unwrap();
+        let names = |file: &str| {
+            let path = format!("{}/workloads/{file}", env!("CARGO_MANIFEST_DIR"));
+            Work::find(&path, &drives).unwrap().names_caches
+        };
+        assert!(names("vm.toml") && !names("backup.toml"));
+        assert!(!Work::find("vm", &drives).unwrap().names_caches);
     }
 
     /// The write caches of disks are asked for off where all that a job writes is small and random, and nobody has said

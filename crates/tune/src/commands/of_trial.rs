@@ -6,7 +6,8 @@ use super::{
 };
 use crate::beside::Beside;
 use crate::files::FILE_SYSTEMS;
-use crate::question::LEVELS;
+use crate::question::{LEVELS, Question};
+use crate::work::names_its_cache;
 use block::SECTOR_BYTES;
 use lab::experiment::{Experiment, Member, Scheduling, Trial};
 use lab::keys::Value;
@@ -34,17 +35,18 @@ const LVM: &str = "LVM";
 /// Hosts by a part of their names, and the system whose commands they take.
 const SYSTEMS: [(&str, &str); 2] = [("netbsd", "NetBSD"), ("freebsd", "FreeBSD")];
 
-/// How to build what `trial` ran on: the volume, then the file system. Nothing of what a controller's own menu builds.
+/// How to build what `trial` ran on: the volume, then the file system. Nothing of what a controller's own menu builds. The
+/// experiment is that of `question`, or one's own.
 pub(crate) fn of_trial(
     experiment: &Experiment,
     trial: &Trial,
-    spares: usize,
+    question: Option<&Question>,
     beside: &Beside,
 ) -> Vec<Command> {
     let system = SYSTEMS.iter().find(|(part, _)| trial.setup.host.name.contains(part));
     let of_lvm = trial.setup.volume.level.name.starts_with("lvm-").then_some(LVM);
     let system = system.map(|(_, system)| *system).or(of_lvm);
-    let mut commands = volume(experiment, trial, system, spares, beside);
+    let mut commands = volume(experiment, trial, system, question, beside);
     commands.extend(ffs(experiment, trial));
     commands
 }
@@ -78,10 +80,11 @@ fn volume(
     experiment: &Experiment,
     trial: &Trial,
     system: Option<&str>,
-    spares: usize,
+    question: Option<&Question>,
     beside: &Beside,
 ) -> Vec<Command> {
     let volume = &trial.setup.volume;
+    let spares = question.map_or(0, |question| question.spares);
     let name = volume.level.name;
     let like = LIKE_MD.iter().find(|(own, _)| *own == name).map_or(name, |(_, md)| *md);
     let Ok(level) = like.parse() else { return Vec::new() };
@@ -99,11 +102,7 @@ fn volume(
         members: volume.members.len(),
         spares,
         survive: volume.level.losses_survived(volume.members.len()),
-        caches_off: volume
-            .members
-            .iter()
-            .all(|member| !member.has_write_cache())
-            .then_some(CachesOff::Measured),
+        caches_off: caches_off(experiment, trial, question),
         remembered: match (volume.has_bitmap, volume.has_ppl) {
             (true, _) => Remembered::Parts,
             (_, true) => Remembered::Parity,
@@ -136,6 +135,25 @@ fn volume(
         }
         Some(system) => elsewhere::of_system(&plan, system),
     }
+}
+
+/// Why write caches are off, where all are. One's own experiment asks for that by its settings or after a drive's name.
+fn caches_off(
+    experiment: &Experiment,
+    trial: &Trial,
+    question: Option<&Question>,
+) -> Option<CachesOff> {
+    let members = &trial.setup.volume.members;
+    if members.iter().any(Member::has_write_cache) {
+        return None;
+    }
+    if let Some(question) = question {
+        return Some(CachesOff::of_question(question));
+    }
+    let mut drives = members.iter().filter_map(Member::drive);
+    let is_asked = experiment.settings().contains_key("drive.write_cache")
+        || drives.any(|drive| names_its_cache(drive));
+    Some(if is_asked { CachesOff::Asked } else { CachesOff::Measured })
 }
 
 /// The members as blocks of Terraform, where all are cloud volumes of one kind.
@@ -177,7 +195,7 @@ mod tests {
     fn lines(text: &str) -> Vec<String> {
         let experiment = Experiment::parse("mine.toml", text).unwrap();
         let plan = Trials::new(&experiment).unwrap();
-        of_trial(&experiment, &plan.trials[0], 0, &Beside::default())
+        of_trial(&experiment, &plan.trials[0], None, &Beside::default())
             .into_iter()
             .map(|command| command.line)
             .collect()
@@ -222,5 +240,20 @@ mod tests {
         assert_eq!(large, format!("{made} --regionsize 16m -l 100%FREE -n data vg0"));
         assert!(volume("raid5", "").iter().any(|line| line.contains("raidctl -C")));
         assert!(volume("raid5", "controller = 'crd-5500'\n").is_empty());
+    }
+
+    #[test]
+    fn caches_that_an_experiment_has_off_are_off_as_asked() {
+        let why = |drives: &str, more: &str| {
+            let text = format!(
+                "[volume]\ndrives = '{drives}'\nlevel = 'md-raid5'\ninterleave = '64KiB'\n{more}[workload.a]\ncount = 5\n"
+            );
+            let experiment = Experiment::parse("mine.toml", &text).unwrap();
+            caches_off(&experiment, &Trials::new(&experiment).unwrap().trials[0], None)
+        };
+        let off = "[drive]\nwrite_cache = false\n";
+        assert_eq!(why("4xwd740gd", off), Some(CachesOff::Asked));
+        assert_eq!(why("4xwd740gd[write_cache=false]", ""), Some(CachesOff::Asked));
+        assert_eq!(why("4xwd740gd[write_cache=true]", ""), None);
     }
 }
