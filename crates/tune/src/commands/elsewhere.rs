@@ -185,11 +185,14 @@ fn stripe_of_mirrors(plan: &Plan<'_>, copies: usize) -> Vec<Line> {
     let mirrors = each("n=0; mirrors=", &mirror);
     let stripe = format!("gstripe label -v -s {} data $mirrors", kib * 1024);
     lines.push(geom(plan, format!("( set -e; {mirrors}; {stripe} )")));
-    lines.push(if copies == 2 {
-        raidframe(plan, 1)
-    } else {
-        without("NetBSD", "RAIDframe keeps two copies at most")
-    });
+    // raidctl(8): a set of RAID 1 has two components, neither more nor a stripe of pairs.
+    let why = match copies {
+        2 => {
+            "a RAID 1 of RAIDframe takes two disks; make one of each pair, and a RAID 0 over them (raidctl(8), \"RAID on RAID\")"
+        }
+        _ => "RAIDframe keeps two copies at most",
+    };
+    lines.push(without("NetBSD", why));
     lines
 }
 
@@ -583,7 +586,7 @@ mod tests {
         let near = Some("md's make 1085 MB/s, 50 % slower (`--level md-raid10`)".to_string());
         let far = Plan { near, ..plan("md-raid10-f2", 8, 0) };
         let said = "near copies, as those of md-raid10: md's make 1085 MB/s, 50 % slower (`--level md-raid10`)";
-        for system in ["LVM", "ZFS", "btrfs", "FreeBSD", "NetBSD"] {
+        for system in ["LVM", "ZFS", "btrfs", "FreeBSD"] {
             let (what, _) = on(system, &far);
             assert!(what.starts_with(&format!("{system}; {said}")), "{what}");
         }
@@ -602,6 +605,24 @@ mod tests {
         assert!(lvm("md-raid6", 5).contains("--type raid6 -i 3 "));
         assert!(lvm("md-raid10", 2).contains("--type raid1 -m 1 "));
         assert!(lvm("md-raid10", 4).contains("--type raid10 -m 1 -i 2 "));
+    }
+
+    /// raidctl(8) takes no more than two components of RAID 1.
+    #[test]
+    fn mirrors_of_raidframe_have_two_disks() {
+        for level in ["md-raid10", "md-raid10-f2"] {
+            assert!(netbsd(level, 2, 0).contains("1 2 0\\n"), "{level}");
+            for spares in [0, 1] {
+                let line = netbsd(level, 4, spares);
+                assert!(
+                    line.starts_with("# none: a RAID 1 of RAIDframe takes two disks"),
+                    "{line}"
+                );
+            }
+        }
+        for (level, members) in [("md-mirror", 3), ("md-mirror", 4), ("md-raid10-n3", 6)] {
+            assert_eq!(netbsd(level, members, 0), "# none: RAIDframe keeps two copies at most");
+        }
     }
 
     /// What the shell writes is what raidctl(8) has, as its reader here knows it.
