@@ -291,6 +291,10 @@ mod tests {
             wide.contains("figures.mb_per_s") && wide.contains("`iops=7630` or more"),
             "{wide}"
         );
+        assert!(wide.ends_with("`iops=7630` or more"), "{wide}");
+        // 10 GiB may have 5000.
+        let small = message("gp3[size=10GiB,mb_per_s=2000]");
+        assert!(small.ends_with("`iops=7630` or more and a `size` of 16 GiB or more"), "{small}");
         let google = message("gcp-hyperdisk-balanced[size=100GiB,iops=3000,mb_per_s=2400]");
         assert!(google.contains("2400 is more than the 786.432"), "{google}");
         let azure = message("azure-premium-ssd-v2[size=100GiB,mb_per_s=760]");

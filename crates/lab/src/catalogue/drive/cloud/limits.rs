@@ -113,15 +113,25 @@ impl Cloud {
         Ok(())
     }
 
+    /// The most I/Os a second that a volume of this size can have.
+    fn iops_most(&self) -> f64 {
+        let figures = &self.figures;
+        let per_gib = figures.iops_most_per_gib.map(|each| (each * self.gib()).max(3000.0));
+        [figures.iops_most, per_gib].into_iter().flatten().fold(f64::INFINITY, f64::min)
+    }
+
+    /// The least GiB of a volume that can have so many I/Os a second, where some size can and sizes tell.
+    fn gib_for(&self, iops: f64) -> Option<f64> {
+        let figures = &self.figures;
+        let each = figures.iops_most_per_gib?;
+        figures.iops_most.is_none_or(|most| iops <= most).then(|| (iops / each).ceil())
+    }
+
     fn check_ios(&self) -> Result<()> {
         let Cloud { figures, label, .. } = self;
-        let per_gib = figures.iops_most_per_gib.map(|each| each * self.gib());
-        let most = [figures.iops_most, per_gib.map(|most| most.max(3000.0))];
-        let most = most.into_iter().flatten().fold(f64::INFINITY, f64::min);
+        let most = self.iops_most();
         if let Some(iops) = figures.iops.filter(|&iops| iops > most) {
-            let enough = figures.iops_most_per_gib.map(|each| (iops / each).ceil());
-            let enough = enough.filter(|_| figures.iops_most.is_none_or(|most| iops <= most));
-            let next = match enough {
+            let next = match self.gib_for(iops) {
                 Some(gib) => format!("provision that, or give a `size` of {gib} GiB or more"),
                 None => "provision that".into(),
             };
@@ -151,9 +161,16 @@ impl Cloud {
         if let Some((each, iops)) = figures.mb_per_s_most_per_iops.zip(self.iops()) {
             let most = each * iops;
             if rate > most * (1.0 + ROUNDING) {
+                let needed = (rate / each).ceil();
+                let next = match self.gib_for(needed) {
+                    _ if needed <= self.iops_most() => format!(", or `iops={needed}` or more"),
+                    Some(gib) => {
+                        format!(", or `iops={needed}` or more and a `size` of {gib} GiB or more")
+                    }
+                    None => String::new(),
+                };
                 let message = format!(
-                    "{rate} is more than the {most} that go with {iops} I/Os a second; provision that, or `iops={}` or more",
-                    (rate / each).ceil()
+                    "{rate} is more than the {most} that go with {iops} I/Os a second; provision that{next}"
                 );
                 return Err(wrong(label, "mb_per_s", message));
             }
