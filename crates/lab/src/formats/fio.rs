@@ -73,6 +73,13 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
         return Err(Error::input(format!("{label} has no job; add one, for example `[job]`")));
     }
     let experiment = experiment(label, &jobs)?;
+    warnings.extend(assumed(label, &jobs));
+    Ok(JobFile { experiment, warnings })
+}
+
+/// What is taken of jobs and may not be meant, for whoever wrote them.
+fn assumed(label: &str, jobs: &[Job]) -> Vec<String> {
+    let mut warnings: Vec<String> = Vec::new();
     warnings.extend(jobs.iter().find(|job| !job.says_direct).map(|job| {
         format!(
             "{label}:{}: [{}] does not say `direct`, so fio takes the page cache; taken as direct requests: write \
@@ -90,14 +97,30 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
             job.in_flight()
         )
     }));
-    warnings.extend(jobs.iter().filter(|job| job.has_two_rates() && !job.rate_iops.contains(',')).map(|job| {
+    warnings.extend(jobs.iter().filter_map(|job| of_two_rates(label, job)));
+    warnings
+}
+
+/// What a mix becomes whose reads and writes have a rate each.
+fn of_two_rates(label: &str, job: &Job) -> Option<String> {
+    let (line, name, rates, reads) = (job.line, &job.name, &job.rate_iops, job.share_of_reads());
+    if !job.has_two_rates() {
+        return None;
+    }
+    if !rates.contains(',') {
+        return Some(format!(
+            "{label}:{line}: [{name}]: fio applies the rate to reads and to writes separately, so taken as half reads and half \
+             writes, together at twice the rate; where the rate is not reached, fio keeps `rwmixread`: leave the rate out to \
+             ask for that"
+        ));
+    }
+    (reads != u64::from(job.mix_percent)).then(|| {
         format!(
-            "{label}:{}: [{}]: fio applies the rate to reads and to writes separately, so taken as half reads and half writes, \
-             together at twice the rate; where the rate is not reached, fio keeps `rwmixread`: leave the rate out to ask for that",
-            job.line, job.name
+            "{label}:{line}: [{name}]: `rate_iops={rates}`: taken as {reads} % reads; where the rate is not reached, fio keeps \
+             `rwmixread` ({} %)",
+            job.mix_percent
         )
-    }));
-    Ok(JobFile { experiment, warnings })
+    })
 }
 
 /// What the queue of a SATA drive holds with a scheduler: fewer requests fill no queue.

@@ -218,15 +218,26 @@ impl Job {
         self.mixed && (1..100).contains(&self.mix_percent)
     }
 
-    /// The rate of reads and writes together.
+    /// The rate of reads and writes together, where that is the rate of each.
     fn of_both(&self, rate: u64) -> u64 {
-        if self.has_two_rates() { rate.saturating_mul(2) } else { rate }
+        if self.does_both() { self.together(rate, rate) } else { rate }
+    }
+
+    /// The rate of reads and writes together, where it does both: where its mix is kept, that at which the first of them
+    /// reaches its own.
+    fn together(&self, reads: u64, writes: u64) -> u64 {
+        if self.has_two_rates() {
+            return reads.saturating_add(writes);
+        }
+        let share = u64::from(self.mix_percent);
+        let of_all = |rate: u64, percent: u64| rate.saturating_mul(100) / percent;
+        of_all(reads, share).min(of_all(writes, 100 - share)).max(1)
     }
 
     /// The requests a second of reads and writes together; of what does one alone, its own.
     fn requests_per_s(&self) -> Option<u64> {
-        if self.has_two_rates() {
-            return Some(self.reads_per_s? + self.writes_per_s?);
+        if self.does_both() {
+            return Some(self.together(self.reads_per_s?, self.writes_per_s?));
         }
         let reads = if self.mixed { self.mix_percent } else { self.reads_percent };
         if reads == 0 { self.writes_per_s } else { self.reads_per_s }
@@ -250,7 +261,7 @@ impl Job {
     }
 
     /// The share of reads in percent: where both directions have a rate, as these are.
-    fn share_of_reads(&self) -> u64 {
+    pub(super) fn share_of_reads(&self) -> u64 {
         match (self.has_two_rates(), self.reads_per_s, self.writes_per_s) {
             (true, Some(reads), Some(writes)) => {
                 let both = reads + writes;

@@ -50,8 +50,8 @@ fsync=32
     assert_eq!((keys.block_sectors, work.sizes()), (8, [(8, 60), (128, 40)].as_slice()));
     assert_eq!((keys.jobs, keys.job_step_sectors), (2, Some(1 << 21)));
     assert_eq!((work.runtime_ns(), keys.think_ns), (30_000_000_000, 10_000));
-    // It thinks, and keeps its mix.
-    assert_eq!((keys.bytes_per_s, keys.flush_every), (Some(2 << 20), Some(32)));
+    // It thinks, and keeps its mix: its reads, 70 %, have 2 MiB a second.
+    assert_eq!((keys.bytes_per_s, keys.flush_every), (Some((2 << 20) * 10 / 7), Some(32)));
     assert_eq!((work.count(), work.amount_sectors()), (u64::MAX, u64::MAX));
 }
 
@@ -244,6 +244,25 @@ proptest! {
 }
 
 /// The keys of the only workload of a job with these options.
+/// Two rates that make another mix than `rwmixread` took its place without a word.
+#[test]
+fn a_mix_of_two_rates_is_said() {
+    let said = |options: &str| {
+        let text = format!("[a]\nrw=randrw\nsize=1m\ndirect=1\n{options}\n");
+        read("some.fio", &text).unwrap().warnings
+    };
+    let mix = "`rate_iops=2000,700`: taken as 74 % reads; where the rate is not reached, fio keeps `rwmixread` (50 %)";
+    for options in ["rate_iops=2000,700", "rwmixread=50\nrate_iops=2000,700"] {
+        let said = said(options);
+        assert!(said.len() == 1 && said[0].ends_with(mix), "{options}: {said:?}");
+    }
+    for options in
+        ["rwmixread=74\nrate_iops=2000,700", "rate_iops=70,70", "rwmixread=100\nrate_iops=9,1"]
+    {
+        assert!(said(options).is_empty(), "{options}: {:?}", said(options));
+    }
+}
+
 fn keys_of(options: &str) -> std::result::Result<String, String> {
     let text = format!("[job]\n{options}\n");
     read("some.fio", &text).map(|file| file.experiment).map_err(|error| error.to_string())
@@ -268,6 +287,10 @@ fn options_become_keys() {
         ("rw=randrw\nsize=1g\nrate_iops=2000,700", "requests_per_s = 2700\n"),
         ("rw=randrw\nsize=1g\nrate_iops=2000,700", "reads_percent = 74\n"),
         ("rw=randrw\nsize=1g\nrate_iops=20,70\nrate_process=poisson", "requests_per_s = 90\n"),
+        // Beside a think time the mix is kept: 20 reads a second and 20 writes, or 8 and 70 of them.
+        ("rw=randrw\nsize=1g\nrate_iops=20,70\nthinktime=10", "requests_per_s = 40\n"),
+        ("rw=randrw\nrwmixread=10\nsize=1g\nrate_iops=20,70\nthinktime=10", "_per_s = 77\n"),
+        ("rw=randrw\nrwmixread=10\nsize=1g\nrate_iops=20,70\nthinktime=10", "percent = 10\n"),
         ("rw=randwrite\nsize=1g\nrate_iops=2000,700", "requests_per_s = 700\n"),
         ("rw=randwrite\nsize=1g\nrate_iops=,20", "requests_per_s = 20\n"),
         ("rw=randread\nsize=1g\nrate_iops=100,", "requests_per_s = 100\n"),
