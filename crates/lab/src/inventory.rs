@@ -85,6 +85,8 @@ pub struct Inventory {
     pub disks: Vec<HeldDisk>,
     /// Its volumes.
     pub volumes: Vec<HeldVolume>,
+    /// What is left out of it, a sentence each without the full stop.
+    left_out: Vec<String>,
     /// The device above which each partition is, and which number each has.
     aliases: BTreeMap<String, String>,
     /// How many disks and volumes were read, those that were known already among them.

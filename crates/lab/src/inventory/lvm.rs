@@ -9,7 +9,8 @@
 //! vg-data_rimage_0: 0 2097152 linear 8:17 10240
 //! ```
 //!
-//! Members of LVM's RAID are volumes themselves, which are hidden: they have the devices.
+//! Members of LVM's RAID are volumes themselves, which are hidden, in brackets: they have the devices. Hidden are the parts of
+//! thin pools and of caches, too.
 
 use super::written::rough_bytes;
 use super::{HeldVolume, Inventory};
@@ -23,6 +24,8 @@ const LVS: &str = "give what `lvs -a -o +segtype,stripes,stripe_size,devices` pr
 /// A row of lvs.
 struct Row<'a> {
     name: &'a str,
+    /// Whether it is a part of another volume.
+    is_hidden: bool,
     group: &'a str,
     attributes: &'a str,
     segments: Option<&'a str>,
@@ -35,6 +38,21 @@ impl Row<'_> {
     fn is_raid(&self) -> bool {
         self.attributes.starts_with(['r', 'R'])
             || self.segments.is_some_and(|word| word.starts_with("raid"))
+    }
+
+    /// What it is, where that is nothing that is read. Rows without devices have their last columns elsewhere, so their
+    /// attributes come first.
+    fn unread(&self) -> Option<&str> {
+        match self.attributes.chars().next() {
+            Some('t') => return Some("a thin pool"),
+            Some('V') => return Some("a thin volume"),
+            Some('C') => return Some("a cache"),
+            Some('s' | 'S') => return Some("a snapshot"),
+            Some('d' | 'v') => return Some("of VDO, or virtual"),
+            _ => (),
+        }
+        let is_read = |word: &&str| matches!(*word, "linear" | "striped") || self.is_raid();
+        self.segments.filter(|word| !is_read(word))
     }
 }
 
@@ -56,6 +74,7 @@ pub(super) fn read_lvs(inventory: &mut Inventory, label: &str, text: &str) -> Re
         let devices = cell("Devices")?.split(',').filter_map(|device| device.split('(').next());
         Some(Row {
             name: words.first()?.trim_matches(['[', ']']),
+            is_hidden: words.first()?.starts_with('['),
             group: cell_in_front("VG", &words).unwrap_or_default(),
             attributes: cell_in_front("Attr", &words).unwrap_or_default(),
             segments: cell("Type"),
@@ -70,30 +89,48 @@ pub(super) fn read_lvs(inventory: &mut Inventory, label: &str, text: &str) -> Re
             Some((format!("{}/{}", row.group, row.name), row.members.first()?.clone()))
         })
         .collect();
-    for row in rows.iter().filter(|row| !is_part(row.name)) {
-        let chunk_bytes = row.stripe.and_then(rough_bytes).filter(|&bytes| bytes > 0);
-        let mut volume = HeldVolume {
-            name: row.name.to_string(),
-            level: level(chunk_bytes, true).into(),
-            chunk_bytes,
-            members: row.members.clone(),
-            ..HeldVolume::default()
-        };
-        if row.is_raid() {
-            for member in &mut volume.members {
-                *member = format!("{}/{member}", row.group);
-            }
-            let segments =
-                row.segments.or(row.stripe.filter(|_| chunk_bytes.is_none()).map(|_| "raid1"));
-            let wrong = |what: &str| {
-                Error::input(format!("{label}: {} is RAID of LVM, {what}; {LVS}", row.name))
-            };
-            let segments = segments.ok_or_else(|| wrong("and its level is not said"))?;
-            make_raid(&mut volume, segments, &disks).map_err(|what| wrong(&what))?;
+    for row in rows.iter().filter(|row| !row.is_hidden && !is_part(row.name)) {
+        if let Some(what) = row.unread() {
+            inventory.seen += 1;
+            inventory.left_out.push(format!("LVM's {} is {what}, which is not read", row.name));
+            continue;
         }
-        inventory.add_volume(volume);
+        let volume = row.volume(&disks);
+        inventory.add_volume(volume.map_err(|wrong| Error::input(format!("{label}: {wrong}")))?);
     }
     Ok(())
+}
+
+impl Row<'_> {
+    /// The volume of it; `disks` are those on which images are.
+    fn volume(&self, disks: &BTreeMap<String, String>) -> std::result::Result<HeldVolume, String> {
+        let chunk_bytes = self.stripe.and_then(rough_bytes).filter(|&bytes| bytes > 0);
+        let mut volume = HeldVolume {
+            name: self.name.to_string(),
+            level: level(chunk_bytes, true).into(),
+            chunk_bytes,
+            members: self.members.clone(),
+            ..HeldVolume::default()
+        };
+        if self.is_raid() {
+            for member in &mut volume.members {
+                *member = format!("{}/{member}", self.group);
+            }
+            let segments =
+                self.segments.or(self.stripe.filter(|_| chunk_bytes.is_none()).map(|_| "raid1"));
+            let wrong = |what: &str| format!("{} is RAID of LVM, {what}", self.name);
+            let segments =
+                segments.ok_or_else(|| wrong(&format!("and its level is not said; {LVS}")))?;
+            make_raid(&mut volume, segments, disks, LVS).map_err(|what| wrong(&what))?;
+        }
+        Ok(volume)
+    }
+}
+
+/// Whether it is a part of a thin pool or of a cache, by the ends of its name that LVM keeps for them.
+fn is_in_a_pool(name: &str) -> bool {
+    let ends = ["_tdata", "_tmeta", "_cdata", "_cmeta", "_cvol", "_corig"];
+    ends.iter().any(|end| name.ends_with(end))
 }
 
 /// Whether it is an image of a RAID, or what LVM writes beside one.
@@ -101,13 +138,23 @@ fn is_part(name: &str) -> bool {
     name.contains("_rimage_") || name.contains("_rmeta_")
 }
 
-/// The volume as RAID: its level for LVM's word, and for its members the disks on which they are.
+/// The volume as RAID: its level for LVM's word, and for its members the disks on which they are. `next` is what to give
+/// where those are not said.
 fn make_raid(
     volume: &mut HeldVolume,
     word: &str,
     disks: &BTreeMap<String, String>,
+    next: &str,
 ) -> std::result::Result<(), String> {
-    let level = raid_level(word).ok_or_else(|| format!("{word}, which is not known here"))?;
+    // Of `raid6_ls_6` the level is known, if not the layout.
+    let plain = word.split('_').next().unwrap_or(word);
+    let known = if raid_level(word).is_some() { word } else { plain };
+    let unknown = || format!("{word}, which is not known here; leave its line out");
+    let level = raid_level(known).ok_or_else(unknown)?;
+    if known != word {
+        volume.said.push(format!("It is {word}, which is not modelled; {known} stands for it"));
+    }
+    let word = known;
     volume.level = level.into();
     if level.starts_with("md-") {
         volume.note =
@@ -116,8 +163,9 @@ fn make_raid(
     }
     for member in &mut volume.members {
         let disk = disks.get(member.as_str());
-        *member =
-            disk.ok_or_else(|| format!("and nothing says on which disk {member} is"))?.clone();
+        *member = disk
+            .ok_or_else(|| format!("and nothing says on which disk {member} is; {next}"))?
+            .clone();
     }
     Ok(())
 }
@@ -153,7 +201,7 @@ pub(super) fn read_table(inventory: &mut Inventory, label: &str, text: &str) -> 
     for name in units.into_iter().take(super::DISKS_MAX) {
         let has_lines =
             |name: &str| readable.lines().any(|line| line.starts_with(&format!("{name}: ")));
-        if name.is_some_and(|name| !has_lines(name)) {
+        if name.is_some_and(|name| !has_lines(name) || is_in_a_pool(name)) {
             continue;
         }
         let table = dm::parse(label, &readable, name)?;
@@ -192,15 +240,13 @@ fn raid_of(
 ) -> Result<Option<HeldVolume>> {
     let words: Vec<&str> = target.split_whitespace().collect();
     let [_, _, "raid", word, rest @ ..] = words.as_slice() else { return Ok(None) };
-    let wrong = |what: &str| {
-        let next = "give all of what `dmsetup table` prints";
-        Error::input(format!("{label}: {name} is RAID of LVM, {what}; {next}"))
-    };
+    let next = "give all of what `dmsetup table` prints";
+    let wrong = |what: &str| Error::input(format!("{label}: {name} is RAID of LVM, {what}"));
     let number = |at: usize| rest.get(at)?.parse::<usize>().ok();
     let parameters = number(0).filter(|count| *count < rest.len());
     let members =
         parameters.and_then(|count| number(count + 1)).filter(|&count| count <= rest.len());
-    let members = members.ok_or_else(|| wrong("and its line is cut off"))?;
+    let members = members.ok_or_else(|| wrong(&format!("and its line is cut off; {next}")))?;
     let chunk_bytes =
         number(1).map(|sectors| sectors as u64).and_then(|s| s.checked_mul(block::SECTOR_BYTES));
     let mut volume = HeldVolume {
@@ -209,7 +255,7 @@ fn raid_of(
         members: (0..members).map(|index| format!("{name}_rimage_{index}")).collect(),
         ..HeldVolume::default()
     };
-    make_raid(&mut volume, word, disks).map_err(|what| wrong(&what))?;
+    make_raid(&mut volume, word, disks, next).map_err(|what| wrong(&what))?;
     Ok(Some(volume))
 }
 

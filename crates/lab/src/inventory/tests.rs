@@ -188,7 +188,52 @@ fn raid_of_lvm_is_read() {
     assert!(open.ends_with("give what `lvs -a -o +segtype,stripes,stripe_size,devices` prints"));
     let untyped = fails(&whole.replace(" Type ", " ").replace("raid5", "").replace("linear", ""));
     assert!(untyped.contains("data is RAID of LVM, and its level is not said"), "{untyped}");
-    assert!(fails(&lvs_of_raid("raid7", "64.00k")).contains("raid7, which is not known here"));
+    let unknown = fails(&lvs_of_raid("raid7", "64.00k"));
+    assert!(unknown.ends_with("raid7, which is not known here; leave its line out"), "{unknown}");
+}
+
+/// They stopped the import, which asked for what it had been given.
+#[test]
+fn the_nearest_level_stands_for_a_layout_of_lvm() {
+    let disks = lsblk("ST18000NM000J-2TV103", 18_000_207_937_536, 5);
+    for (segments, plain, level) in [
+        ("raid6_ls_6", "raid6", "md-raid6-ddf-zero-restart"),
+        ("raid6_n_6", "raid6", "md-raid6-ddf-zero-restart"),
+        ("raid10_far", "raid10", "lvm-raid10"),
+    ] {
+        let text = experiment(&[&disks, &lvs_of_raid(segments, "64.00k")]).unwrap();
+        let said = format!("# It is {segments}, which is not modelled; {plain} stands for it.\n");
+        assert!(text.contains(&said), "{text}");
+        assert_eq!(planned(&text).0, level, "{text}");
+    }
+}
+
+/// Their parts became volumes, of which one had to be chosen.
+#[test]
+fn thin_pools_and_caches_of_lvm_are_left_out() {
+    let disks = lsblk("ST18000NM000J-2TV103", 18_000_207_937_536, 2);
+    let lvs = "  LV              VG Attr       LSize Pool Data% Type      #Str Stripe Devices\n\
+         \x20 data            vg -wi-a----- 2.00g            striped   2 64.00k /dev/sda1(0),/dev/sdb1(0)\n\
+         \x20 fast            vg Cwi-a-C--- 2.00g [x]  0.00  cache     1 0      fast_corig(0)\n\
+         \x20 [fast_corig]    vg owi-aoC--- 2.00g            linear    1 0      /dev/sdb1(900)\n\
+         \x20 [lvol0_pmspare] vg ewi------- 4.00m            linear    1 0      /dev/sda1(256)\n\
+         \x20 old             vg mwi-a-m--- 2.00g            mirror    2 0      old_mimage_0(0)\n\
+         \x20 pool            vg twi-aotz-- 1.00g      10.94 thin-pool 1 0      pool_tdata(0)\n\
+         \x20 [pool_tdata]    vg Twi-ao---- 1.00g            linear    1 0      /dev/sda1(257)\n\
+         \x20 [pool_tmeta]    vg ewi-ao---- 4.00m            linear    1 0      /dev/sdb1(256)\n\
+         \x20 thin            vg Vwi-a-tz-- 1.00g pool 0.00  thin      0 0\n";
+    let text = experiment(&[&disks, lvs]).unwrap();
+    let (level, chunk, drives) = planned(&text);
+    assert_eq!((level.as_str(), chunk, drives.len()), ("lvm-stripe", 128, 2), "{text}");
+    for said in ["pool is a thin pool", "thin is a thin volume", "fast is a cache", "old is mirror"]
+    {
+        assert!(text.contains(&format!("# LVM's {said}, which is not read.\n")), "{text}");
+    }
+    let table = "vg-data: 0 163840 striped 2 128 8:1 2048 8:17 2048\n\
+         vg-pool_tdata: 0 2097152 linear 8:1 10240\n\
+         vg-pool_tmeta: 0 8192 linear 8:17 10240\n\
+         vg-pool: 0 2097152 thin-pool 253:1 253:2 128 0 0\n";
+    assert_eq!(planned(&experiment(&[&disks, table]).unwrap()).0, "lvm-stripe");
 }
 
 #[test]

@@ -38,6 +38,9 @@ impl Inventory {
     /// Where there are several volumes and none is chosen, or a member is no disk that is known.
     pub fn experiment(&self, unit: Option<&str>) -> Result<String> {
         let mut text = String::from("\n[volume]\n");
+        for sentence in &self.left_out {
+            let _ = writeln!(text, "# {}.", printable(sentence));
+        }
         let missing = match self.chosen(unit)? {
             Some(volume) => self.write_volume(&mut text, volume)?,
             None => self.write_disks(&mut text),
