@@ -152,7 +152,7 @@ impl Trace {
             [] => "give a trace that has some".to_string(),
             _ => format!("name other `disks` than {wanted}; {}", listed(has)),
         };
-        Err(Error::input(format!("{named}: it has no {lacks}; {next}")))
+        Err(Error::input(format!("{named}: it has {lacks}; {next}")))
     }
 
     /// Its files, for messages.
@@ -227,17 +227,19 @@ impl Survey {
         }
     }
 
-    /// What it has none of and is compared by: discards move nothing, and a flush waits for writes.
+    /// What it has, where nothing of that takes a time to compare: discards move nothing, and a flush waits for writes.
     fn lacks(&self) -> Option<String> {
         if self.requests == 0 {
-            return Some("requests".into());
+            return Some("no requests".into());
         }
         let is_still = self.reads == 0 && self.writes == self.discards;
-        let (discards, flushes) = (self.discards, self.flushes);
+        let kinds = [("discards", self.discards), ("flushes", self.flushes)];
+        let kinds = kinds.iter().filter(|(_, count)| *count > 0);
+        let has: Vec<String> = kinds.map(|(kind, count)| format!("{kind} ({count})")).collect();
         is_still.then(|| {
             format!(
-                "reads and no writes ({discards} discards, {flushes} flushes), and layouts are compared by the times \
-                 of those"
+                "only {}; layouts are compared by how long reads and writes take",
+                has.join(" and ")
             )
         })
     }

@@ -187,8 +187,6 @@ fn several_disks_and_files_come_onto_one_volume() {
     assert_eq!(wanted.survey().unwrap().requests, 1);
 }
 
-/// Opened, a pipe waits for somebody who writes to it, for ever.
-#[cfg(unix)]
 /// Nothing of it takes a time, and every layout was the best at 0 ms.
 #[test]
 fn a_trace_of_discards_alone_is_refused() {
@@ -197,15 +195,15 @@ fn a_trace_of_discards_alone_is_refused() {
     let trims = "/dev/sda trim 0 8192\n/dev/sda trim 8192 8192\n/dev/sda sync 0 0\n";
     let refused = trace(&written(&at, "t.log", format!("{head}{trims}").as_bytes()));
     let said = refused.unwrap_err().to_string();
-    assert!(
-        said.contains("t.log: it has no reads and no writes (2 discards, 1 flushes)"),
-        "{said}"
-    );
+    let only = "t.log: it has only discards (2) and flushes (1); layouts are compared by how long";
+    assert!(said.contains(only), "{said}");
     assert!(said.ends_with("give a trace that has some"), "{said}");
     let other = format!("{head}{trims}/dev/sda read 0 4096\n");
     assert!(trace(&written(&at, "r.log", other.as_bytes())).is_ok());
 }
 
+/// Opened, a pipe waits for somebody who writes to it, for ever.
+#[cfg(unix)]
 #[test]
 fn a_pipe_is_no_trace() {
     let at = TempDir::new().unwrap();
