@@ -1,6 +1,6 @@
 //! iozone: the sentences of version 2 (1996) and the table of version 3.
 
-use super::{Table, row};
+use super::{Row, Table, row};
 use crate::error::Result;
 use crate::text::{Source, Word, words};
 use serde_json::{Map, Value as Json};
@@ -80,7 +80,7 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
         } else if let Some(said) = Output::said_in(line) {
             output = said;
         } else if let Some(header) = header.as_ref().filter(|_| is_row(&found)) {
-            new_row(source, (header, output), &found, &mut table)?;
+            table.rows.extend(new_rows(source, header, output, &found)?);
         } else if let Some(rest) = line.trim_start().strip_prefix("Writing the ") {
             seconds.clear();
             at.clear();
@@ -114,12 +114,13 @@ fn is_row(words: &[Word<'_>]) -> bool {
 }
 
 /// A row of version 3: a number belongs to the heading under whose end it ends.
-fn new_row(
+fn new_rows(
     source: Source<'_>,
-    (header, output): (&[Word<'_>], Output),
+    header: &[Word<'_>],
+    output: Output,
     found: &[Word<'_>],
-    table: &mut Table,
-) -> Result<()> {
+) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
     let end = |word: &Word<'_>| word.column + word.text.chars().count();
     let mut at = Map::new();
     for (name, word) in [("file_kib", found[0]), ("record_kib", found[1])] {
@@ -139,7 +140,7 @@ fn new_row(
             return Err(source.wrong_word(*word, what));
         }
         let rate = output.mb_per_s(number, record_kib);
-        table.rows.push(row(name, at.clone(), &[("mb_per_s", rate)]));
+        rows.push(row(name, at.clone(), &[("mb_per_s", rate)]));
     }
-    Ok(())
+    Ok(rows)
 }
