@@ -404,16 +404,18 @@ fn fill_intervals(cells: &mut [ComparedCell], of: [(&Results, &[CellSummary<'_>]
     let measured: Vec<_> = of.iter().filter(|(results, _)| !results.manifest.modelled()).collect();
     let of_measured = noise_of(&measured);
     for cell in cells.iter_mut().filter(|cell| cell.interval.is_none()) {
-        let (noise, suffices) = match cell.model {
-            Model::One => (of_measured, false),
-            _ => (all, cell.model_error > 0.0),
-        };
-        if noise.source == NoiseSource::Unknown && !suffices {
+        let noise = if cell.model == Model::One { of_measured } else { all };
+        let is_known = noise.source != NoiseSource::Unknown;
+        if !is_known && cell.model_error <= 0.0 {
             continue;
         }
         let half = Noise { model_error: cell.model_error, ..noise }.half_width(1, 1);
         let (low, high) = (cell.ratio * (-half).exp(), cell.ratio * half.exp());
-        cell.interval = Some(Interval { low, high });
+        // What the model errs by makes a tie by itself, but no difference.
+        let is_tie = low <= 1.0 && high >= 1.0;
+        if is_known || cell.model != Model::One || is_tie {
+            cell.interval = Some(Interval { low, high });
+        }
     }
 }
 
@@ -652,6 +654,8 @@ mod tests {
         };
         let once = Compared::new(&modelled, &measured(&[80.0]));
         assert!(once.cells[0].interval.is_none() && once.text().contains("No noise estimate"));
+        let near = Compared::new(&modelled, &measured(&[99.0]));
+        assert!(near.cells[0].interval.is_some_and(|interval| interval.high > 1.0));
         let thrice = Compared::new(&modelled, &measured(&[80.0, 81.0, 79.0]));
         assert!(thrice.cells[0].interval.is_some_and(|interval| interval.high < 1.0));
     }
