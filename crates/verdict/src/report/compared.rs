@@ -206,9 +206,9 @@ impl Compared {
             let mut of = self.cells.iter().filter(|cell| cell.model == kind);
             let error = of.next()?.model_error;
             let cells = 1 + of.count();
-            let some =
-                if cells == self.cells.len() { String::new() } else { format!(" in {cells}") };
-            Some(format!(" {}{some}.", kind.words(error)))
+            let all = self.cells.len();
+            let of_some = (cells < all).then(|| format!("In {cells} of {all} cells"));
+            Some(format!(" {}.", kind.words(error, of_some.as_deref())))
         });
         said.collect()
     }
@@ -536,21 +536,37 @@ mod tests {
         assert!(model == Model::One && (single - once).abs() < 1e-9, "{model:?} {single}");
     }
 
+    /// Behind the sentences, "in 3" was read as a part of them: "and not in the intervals in 3".
+    #[test]
+    fn which_cells_a_models_error_is_of_is_said_first() {
+        let before = several([&[100.0; 3], &[50.0; 3]]);
+        let mut compared = Compared::new(&before, &before);
+        compared.cells[0].model = Model::Settings;
+        compared.cells[0].model_error = 0.051;
+        let said = compared.how();
+        let same = " In 1 of 2 cells: one model ran both with the same settings; its error is";
+        assert!(said.contains(same), "{said}");
+        assert!(said.contains(" In 1 of 2 cells: they include what the model errs"), "{said}");
+        assert!(said.contains("5.1 %."), "{said}");
+    }
+
+    /// Results of two cells.
+    fn several(rates: [&[f64]; 2]) -> Results {
+        let mut both = results(1, rates[0]);
+        let mut other = results(1, rates[1]).records;
+        for record in &mut other {
+            record.at.insert("volume.interleave".into(), 8.into());
+        }
+        for record in &mut both.records {
+            record.at.insert("volume.interleave".into(), 16.into());
+        }
+        both.records.extend(other);
+        both
+    }
+
     /// The headline and the table are of the same ratios, which medians are not.
     #[test]
     fn all_cells_together_are_the_mean_of_their_changes() {
-        let several = |rates: [&[f64]; 2]| {
-            let mut both = results(1, rates[0]);
-            let mut other = results(1, rates[1]).records;
-            for record in &mut other {
-                record.at.insert("volume.interleave".into(), 8.into());
-            }
-            for record in &mut both.records {
-                record.at.insert("volume.interleave".into(), 16.into());
-            }
-            both.records.extend(other);
-            both
-        };
         let before = several([&[100.0, 101.0, 102.0], &[50.0, 51.0, 52.0]]);
         let after = several([&[100.0, 101.0, 112.0], &[50.0, 51.0, 60.0]]);
         let compared = Compared::new(&before, &after);

@@ -24,8 +24,16 @@ pub enum Model {
 }
 
 impl Model {
-    /// What is said of it below the table, without the full stop.
-    pub(super) fn words(self, error: f64) -> String {
+    /// What is said of it below the table, without the full stop; `cells` says of which cells, where it is not of all.
+    pub(super) fn words(self, error: f64, cells: Option<&str>) -> String {
+        let sentence = self.sentence(error);
+        let Some(cells) = cells else { return sentence };
+        let mut letters = sentence.chars();
+        let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+        format!("{cells}: {}{}", first.map(String::from).unwrap_or_default(), letters.as_str())
+    }
+
+    fn sentence(self, error: f64) -> String {
         let much = if error.is_finite() {
             format!("{:.1} %", 100.0 * error)
         } else {
@@ -34,7 +42,7 @@ impl Model {
         match self {
             Model::None => String::new(),
             Model::Same => {
-                "One model ran both with the same settings: its error is in both, and not in the \
+                "One model ran both with the same settings; its error is in both, and not in the \
                             intervals"
                     .into()
             }
@@ -55,8 +63,9 @@ impl Model {
 pub(super) struct Models {
     errors: [f64; 2],
     are_modelled: [bool; 2],
-    /// Whether both are of one model, and on one machine.
+    /// Whether one model made both.
     are_one: bool,
+    /// Whether both were made on one machine.
     are_on_one_machine: bool,
     settings: [toml::Table; 2],
 }
@@ -99,9 +108,8 @@ impl Models {
         };
         let is_factor = |path: &&String| a.at.contains_key(*path) || b.at.contains_key(*path);
         let [first, second] = &self.settings;
-        let mut paths = first.keys().chain(second.keys());
+        let paths = first.keys().chain(second.keys());
         let alike = paths
-            .by_ref()
             .filter(is_of_the_system)
             .filter(|path| !is_factor(path))
             .all(|path| first.get(path) == second.get(path));
