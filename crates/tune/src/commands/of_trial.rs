@@ -137,14 +137,16 @@ fn volume(
     }
 }
 
-/// Why write caches are off, where all are. One's own experiment asks for that by its settings or after a drive's name.
+/// Why write caches are off, where all are and can be. One's own experiment asks for that by its settings or after a drive's
+/// name. Of real drives nothing is known.
 fn caches_off(
     experiment: &Experiment,
     trial: &Trial,
     question: Option<&Question>,
 ) -> Option<CachesOff> {
     let members = &trial.setup.volume.members;
-    if members.iter().any(Member::has_write_cache) {
+    let can_be = |member: &Member| member.drive().is_some_and(|drive| drive.takes("write_cache"));
+    if members.iter().any(Member::has_write_cache) || !members.iter().all(can_be) {
         return None;
     }
     if let Some(question) = question {
@@ -255,5 +257,7 @@ mod tests {
         assert_eq!(why("4xwd740gd", off), Some(CachesOff::Asked));
         assert_eq!(why("4xwd740gd[write_cache=false]", ""), Some(CachesOff::Asked));
         assert_eq!(why("4xwd740gd[write_cache=true]", ""), None);
+        // Flash that keeps its buffer in a power cut has no cache to turn off.
+        assert_eq!(why("4xp4800x-375gb", ""), None);
     }
 }
