@@ -84,6 +84,13 @@ pub fn parse_sectors(text: &str) -> Result<u64, UnitError> {
     Ok(bytes / SECTOR_BYTES)
 }
 
+/// Splits a size from its weight among others, `4KiB/60` into 8 sectors and 60; nothing where there is no weight above 0.
+pub fn parse_weighted(part: &str) -> Option<(Result<u64, UnitError>, u32)> {
+    let (size, weight) = part.split_once('/')?;
+    let weight = weight.trim().parse().ok().filter(|weight| *weight > 0)?;
+    Some((parse_sectors(size), weight))
+}
+
 /// Reads a time in nanoseconds. It must name its unit.
 ///
 /// # Errors
@@ -266,5 +273,14 @@ mod tests {
             assert_eq!(parse_bytes_per_s(&format_bytes_per_s(bytes)), Ok(bytes));
             assert_eq!(parse_nanos(&format_nanos(bytes)), Ok(bytes));
         }
+    }
+
+    #[test]
+    fn a_size_has_its_weight_behind_it() {
+        let read = |part| parse_weighted(part).map(|(sectors, weight)| (sectors.ok(), weight));
+        assert_eq!(read("4KiB/60"), Some((Some(8), 60)));
+        assert_eq!(read("16/ 3"), Some((Some(16), 3)), "a bare number is of sectors");
+        assert_eq!(read("100B/1"), Some((None, 1)), "no whole sectors");
+        assert_eq!(["4KiB", "4KiB/", "4KiB/0", "4KiB/x"].map(read), [None; 4]);
     }
 }

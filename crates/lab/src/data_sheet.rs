@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use block::SECTOR_BYTES;
 
 /// What a data sheet says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DataSheet {
     /// The name of the disk.
     pub name: String,
@@ -434,12 +434,7 @@ mod tests {
                 seek_average_ms: average,
                 seek_single_ms: single,
                 seek_full_ms: full,
-                heads: None,
-                buffer_bytes: None,
-                write_cache: None,
-                queue_depth: None,
-                attachment: None,
-                source: None,
+                ..DataSheet::default()
             };
             disk(&sheet).map(|_| ()).map_err(|error| error.to_string())
         };

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A unit follows its number at once, in a constraint: `commit_p99 <= 5ms`.
-//! `p99.9` in a name is `p999`, as `commit_p999`. A name may have hyphens: `random-16` is one, `tar - rm` a difference. `best` is the best that the
-//! left side of a constraint reaches in any layout.
+//! `p99.9` in a name is `p999`, as `commit_p999`. A name may have hyphens: `random-16` is one, `tar - rm` a difference.
+//! `best` is the best that the left side of a constraint reaches in any layout.
 
 use crate::error::{Error, Result};
 use crate::quantity::Better;

@@ -128,6 +128,14 @@ impl Manifest {
         said.next().map(|q| q.sample.as_str()).or_else(|| record.samples.names().next())
     }
 
+    /// What a record is judged by: the main sample of its workload, or that of each stream where they are judged apart, each
+    /// with its workload.
+    pub fn judged<'a>(&'a self, record: &'a Record) -> Vec<(&'a str, &'a str)> {
+        let streams = record.judged_streams();
+        let whole = || self.main_sample(record).map(|sample| (record.workload.as_str(), sample));
+        if streams.is_empty() { whole().into_iter().collect() } else { streams }
+    }
+
     /// Reads the manifest of a results directory. One of an older format still lacks what
     /// whoever has a catalogue and the table of keys adds.
     pub(crate) fn read(directory: &Path) -> Result<Self> {

@@ -312,7 +312,7 @@ fn outer_tracks(question: &Question, level: &Level) -> Option<String> {
     };
     let read =
         if parts > 1 { ", as far copies are read from the outer part of each disk" } else { "" };
-    (share < 0.95).then(|| {
+    (share < 0.9).then(|| {
         format!(
             "this is the rate of the outer tracks, where the volume begins; at its end disks transfer {:.0} % of that{read}",
             100.0 * share

@@ -393,12 +393,11 @@ fn parse_sizes(text: &str) -> Result<Vec<(u32, u32)>> {
         ))
     };
     let sizes = text.split(':').map(|part| {
-        let (size, weight) = part.split_once('/').ok_or_else(|| wrong(part))?;
-        let sectors = units::parse_sectors(size).map_err(|error| wrong(part).followed_by(error))?;
+        let (sectors, weight) = units::parse_weighted(part).ok_or_else(|| wrong(part))?;
+        let sectors = sectors.map_err(|error| wrong(part).followed_by(error))?;
         let sectors =
             u32::try_from(sectors).ok().filter(|sectors| (1..=SECTORS_MAX).contains(sectors));
-        let weight = weight.trim().parse().ok().filter(|&weight| weight > 0);
-        Ok((sectors.ok_or_else(|| wrong(part))?, weight.ok_or_else(|| wrong(part))?))
+        Ok((sectors.ok_or_else(|| wrong(part))?, weight))
     });
     sizes.collect()
 }

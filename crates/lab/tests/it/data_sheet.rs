@@ -11,21 +11,7 @@ use store::played::Served;
 use verdict::validation::Comparison;
 
 fn sheet(name: &str, capacity_bytes: u64, rpm: f64, read_mb_per_s: f64) -> DataSheet {
-    DataSheet {
-        name: name.into(),
-        capacity_bytes,
-        rpm,
-        read_mb_per_s,
-        seek_average_ms: None,
-        seek_single_ms: None,
-        seek_full_ms: None,
-        heads: None,
-        buffer_bytes: None,
-        write_cache: None,
-        queue_depth: None,
-        attachment: None,
-        source: None,
-    }
+    DataSheet { name: name.into(), capacity_bytes, rpm, read_mb_per_s, ..DataSheet::default() }
 }
 
 fn read(

@@ -1,7 +1,7 @@
 //! What survives as much on other systems; their writes are not modelled, so nothing is said of their speed. Where a
 //! system has no such volume, the line says why.
 
-use super::requests::raidz_kib;
+use super::requests::{raidz_kib, record_size};
 use super::{Command, Plan, Requests, near_level};
 
 /// The commands of LVM, ZFS, btrfs, FreeBSD's GEOM, and NetBSD's ccd and RAIDframe.
@@ -248,7 +248,7 @@ fn lvm_raid(plan: &Plan<'_>, options: &str) -> Line {
 fn zfs(plan: &Plan<'_>, vdevs: &str) -> Line {
     let spares = spares(plan).map_or(String::new(), |disks| format!(" spare {disks}"));
     let (kib, note) = plan.requests.record();
-    let size = if kib == 1024 { "1M".into() } else { format!("{kib}K") };
+    let size = record_size(kib);
     let shell = format!("zpool create -o ashift=12 -O recordsize={size} tank {vdevs}{spares}");
     Line { system: "ZFS", note, shell }
 }

@@ -1,7 +1,7 @@
 //! What the work asks for, as far as volumes of other systems are made for it.
 
 use block::SECTOR_BYTES;
-use block::units::{format_bytes, parse_sectors};
+use block::units::{format_bytes, parse_sectors, parse_weighted};
 use lab::experiment::{Experiment, Trial};
 use std::cmp::Ordering;
 
@@ -60,7 +60,7 @@ impl Requests {
             Requests::Long => (1024, "recordsize=1M, for large files in order".into()),
             Requests::Random(bytes) => {
                 let kib = bytes.div_ceil(1024).next_power_of_two().clamp(4, 1024);
-                let size = if kib == 1024 { "1M".into() } else { format!("{kib}K") };
+                let size = record_size(kib);
                 let asked = format_bytes(bytes);
                 let (number, unit) = asked.split_at(asked.find(char::is_alphabetic).unwrap_or(0));
                 let asked = format!("{number} {unit}");
@@ -74,6 +74,11 @@ impl Requests {
             }
         }
     }
+}
+
+/// A record size as ZFS takes it.
+pub(super) fn record_size(kib: u64) -> String {
+    if kib == 1024 { "1M".into() } else { format!("{kib}K") }
 }
 
 /// A sector of ZFS's (`ashift=12`).
@@ -90,9 +95,8 @@ pub(super) fn raidz_kib(record_kib: u64, parities: u64, width: u64) -> u64 {
 /// the largest weight. As in an experiment, a bare number is of sectors, and weights have any sum.
 fn largest_common(sizes: &str) -> Option<u64> {
     let parts = sizes.split(':').map(|part| {
-        let (size, weight) = part.split_once('/')?;
-        let weight: u32 = weight.trim().parse().ok()?;
-        Some((parse_sectors(size).ok()? * SECTOR_BYTES, u64::from(weight)))
+        let (sectors, weight) = parse_weighted(part)?;
+        Some((sectors.ok()? * SECTOR_BYTES, u64::from(weight)))
     });
     let parts: Vec<(u64, u64)> = parts.collect::<Option<_>>()?;
     let sum: u64 = parts.iter().map(|(_, weight)| weight).sum();

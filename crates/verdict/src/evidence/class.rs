@@ -2,7 +2,7 @@
 
 use super::{Pair, latencies, streams};
 use crate::judge::facts::Stated;
-use block::units::parse_sectors;
+use block::units::{parse_sectors, parse_weighted};
 use block::{Level, SECTOR_BYTES};
 use std::collections::BTreeSet;
 use store::Manifest;
@@ -164,11 +164,11 @@ fn of_a_database(stated: &Stated<'_>) -> Option<OfADatabase> {
 
 /// The size of the largest requests; nothing where none is said.
 fn largest_bytes(stated: &Stated<'_>) -> Option<u64> {
-    let bytes = |text: &str| Some(parse_sectors(text).ok()? * SECTOR_BYTES);
-    match stated.own("sizes") {
-        Some(sizes) => sizes.split(':').filter_map(|part| bytes(part.split('/').next()?)).max(),
-        None => bytes(&stated.own("block")?),
-    }
+    let sectors = match stated.own("sizes") {
+        Some(sizes) => sizes.split(':').filter_map(|part| parse_weighted(part)?.0.ok()).max(),
+        None => parse_sectors(&stated.own("block")?).ok(),
+    };
+    Some(sectors? * SECTOR_BYTES)
 }
 
 /// A factor as pairs have it: an interleave is one of a level.

@@ -195,11 +195,9 @@ impl Layouts {
         for (name, value) in record.samples.iter() {
             let Some(value) = value else { continue };
             let (stream, sample) = name.rsplit_once('.').unwrap_or((&record.workload, name));
-            let is_whole = sample == name;
-            let as_stream = format!("{stream}.{sample}");
-            let other = if is_whole { &as_stream } else { sample };
-            if stream == record.workload && is_whole == are_apart && record.samples.contains(other)
-            {
+            let is_judged = (sample != name) == are_apart;
+            let other = || if are_apart { format!("{stream}.{sample}") } else { sample.into() };
+            if stream == record.workload && !is_judged && record.samples.contains(&other()) {
                 continue;
             }
             let known = streams.iter().find(|(known, _)| *known == stream).map(|(_, under)| *under);
@@ -251,11 +249,7 @@ impl Layouts {
         let (stream, plain) = sample.rsplit_once('.').unwrap_or((&record.workload, sample));
         let workload = places.judged_as[stream].clone();
         let under = self.named_under(&workload, given);
-        let streams = record.judged_streams();
-        let main = match streams.as_slice() {
-            [] => manifest.main_sample(record) == Some(sample),
-            streams => streams.iter().any(|(_, main)| *main == sample),
-        };
+        let main = manifest.judged(record).iter().any(|(_, main)| *main == sample);
         let quantity = if plain == sample {
             manifest.quantity(&record.workload, sample)
         } else {

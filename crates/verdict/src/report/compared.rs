@@ -319,23 +319,18 @@ struct Compares<'a> {
     quantity: Quantity,
 }
 
-/// What a cell is judged by: the main sample of its workload, or that of each stream where they are judged apart.
+/// What a cell is judged by.
 fn judged<'a>(manifest: &'a Manifest, cell: &CellSummary<'a>) -> Vec<Compares<'a>> {
-    let Some(record) = cell.records.first() else { return Vec::new() };
-    let of_stream = |(workload, sample): (&'a str, &'a str)| {
-        let plain = sample.rsplit('.').next().unwrap_or(sample);
-        Compares { workload, sample, quantity: Quantity::named(workload, plain) }
+    let record = cell.records.first();
+    let of = record.into_iter().flat_map(|record| manifest.judged(record));
+    let compares = |(workload, sample): (&'a str, &'a str)| {
+        let quantity = match sample.strip_prefix(workload).and_then(|of| of.strip_prefix('.')) {
+            Some(plain) => Quantity::named(workload, plain),
+            None => manifest.quantity(workload, sample),
+        };
+        Compares { workload, sample, quantity }
     };
-    let streams = record.judged_streams();
-    if !streams.is_empty() {
-        return streams.into_iter().map(of_stream).collect();
-    }
-    let whole = manifest.main_sample(record).map(|sample| Compares {
-        workload: cell.workload,
-        sample,
-        quantity: manifest.quantity(cell.workload, sample),
-    });
-    whole.into_iter().collect()
+    of.map(compares).collect()
 }
 
 fn compare(

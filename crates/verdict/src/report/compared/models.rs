@@ -73,10 +73,10 @@ pub(super) struct Models {
 impl Models {
     pub(super) fn of(first: &Results, second: &Results) -> Self {
         let error = |of: &Results| {
-            let main = of.records.iter().filter_map(|record| of.manifest.main_sample(record));
-            let main: BTreeSet<&str> = main.collect();
-            let main: Vec<&str> = main.into_iter().collect();
-            Evidence::of(&of.manifest, &of.records, &main).difference()
+            let judged = of.records.iter().flat_map(|record| of.manifest.judged(record));
+            let plain = judged.filter_map(|(_, sample)| sample.rsplit('.').next());
+            let samples: Vec<&str> = plain.collect::<BTreeSet<_>>().into_iter().collect();
+            Evidence::of(&of.manifest, &of.records, &samples).difference()
         };
         let (a, b) = (&first.manifest, &second.manifest);
         Models {
