@@ -197,13 +197,14 @@ pub fn in_words(probability: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Copied;
     use crate::inputs::{DriveFacts, Sourced};
 
     fn inputs() -> Inputs {
         let drive = DriveFacts {
             names: Vec::new(),
             bytes: 18_000_000_000_000,
-            copy_bytes_per_s: 166e6,
+            copied: Copied::at(166e6),
             is_flash: false,
             is_shingled: false,
             is_rented: false,
@@ -221,7 +222,7 @@ mod tests {
         let drive = DriveFacts {
             names: vec!["ebs-gp3".into()],
             bytes: 1 << 40,
-            copy_bytes_per_s: 125e6,
+            copied: Copied::at(125e6),
             is_flash: true,
             is_shingled: false,
             is_rented: true,

@@ -1,5 +1,6 @@
 //! What the answer depends on, each as a range with its source.
 
+use crate::Copied;
 use crate::afr;
 use crate::events::Scrub;
 use crate::members::Own;
@@ -89,8 +90,8 @@ pub struct DriveFacts {
     pub names: Vec<String>,
     /// What it holds.
     pub bytes: u64,
-    /// At what it is copied, in the mean of all of it.
-    pub copy_bytes_per_s: f64,
+    /// At what it is copied, in bytes a second: at its start and at its end, in equal steps of time between them.
+    pub copied: Copied,
     /// Whether it is flash.
     pub is_flash: bool,
     /// Whether it is a disk whose tracks overlap, and that rewrites bands of them.
@@ -103,9 +104,8 @@ pub struct DriveFacts {
 const MD_BYTES_PER_S: f64 = 204_800_000.0;
 
 /// Where that is the limit; and what is said in its place of ZFS, which has no such limit but restores in no order.
-const AT_MD_LIMIT: &str = "the whole drive at md's speed_limit_max, 205 MB/s";
-const OF_RESILVER: &str =
-    "the whole drive at 205 MB/s; ZFS's resilver copies what is in use only, but not in order";
+const AT_MD_LIMIT: &str = ", md's speed_limit_max";
+const OF_RESILVER: &str = "; ZFS's resilver copies what is in use only, but not in order";
 
 /// What data sheets say of nearline disks and flash drives: one unreadable bit in 10^15.
 const PER_BIT: f64 = 1e-15;
@@ -125,6 +125,19 @@ fn delay() -> Sourced {
 /// Time from a failure to the start of the rebuild where a spare is ready.
 fn no_delay() -> Sourced {
     Sourced { range: Range::fixed(0.0), source: "a spare is ready".into() }
+}
+
+/// At what a drive is copied whole, in words.
+fn copy_source(copied: &Copied, rate: f64) -> String {
+    let limit = format!("{:.0} MB/s{AT_MD_LIMIT}", MD_BYTES_PER_S / 1e6);
+    let mean = rate / 1e6;
+    if rate >= MD_BYTES_PER_S {
+        format!("the whole drive at {limit}")
+    } else if copied.first > MD_BYTES_PER_S {
+        format!("the whole drive at {mean:.0} MB/s in the mean, nowhere above {limit}")
+    } else {
+        format!("the whole drive at its own {mean:.0} MB/s")
+    }
 }
 
 /// Idle copying of the whole drive, and under load.
@@ -194,13 +207,9 @@ impl Inputs {
     /// What is assumed of a drive of which only `drive` is known, with so many spares.
     pub fn of(drive: &DriveFacts, spares: usize) -> Self {
         let names: Vec<&str> = drive.names.iter().map(String::as_str).collect();
-        let rate = drive.copy_bytes_per_s.min(MD_BYTES_PER_S);
+        let rate = drive.copied.mean_below(MD_BYTES_PER_S);
         let idle_h = drive.bytes as f64 / rate / 3600.0;
-        let source = if drive.copy_bytes_per_s > MD_BYTES_PER_S {
-            AT_MD_LIMIT.to_string()
-        } else {
-            format!("the whole drive at its own {:.0} MB/s", rate / 1e6)
-        };
+        let source = copy_source(&drive.copied, rate);
         Inputs {
             afr: match drive {
                 DriveFacts { is_rented: true, .. } => afr::rented(&names),

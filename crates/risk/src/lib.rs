@@ -18,6 +18,7 @@ pub mod afr;
 mod assess;
 pub mod calculators;
 pub mod chain;
+mod copied;
 pub mod events;
 pub mod inputs;
 mod members;
@@ -25,6 +26,7 @@ mod shape;
 pub mod wait;
 
 pub use assess::{FLOOR, LIFE_SHAPE, Risk, assess, in_words};
+pub use copied::Copied;
 pub use members::Own;
 pub use shape::{Crash, Shape, ShapeError};
 

@@ -127,13 +127,14 @@ fn powers(rates: &[f64], most: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Copied;
     use crate::{Risk, Shape, assess};
 
     fn drive(name: &str, bytes_per_s: f64) -> DriveFacts {
         DriveFacts {
             names: vec![name.into()],
             bytes: 16_000_000_000_000,
-            copy_bytes_per_s: bytes_per_s,
+            copied: Copied::at(bytes_per_s),
             is_flash: false,
             is_shingled: false,
             is_rented: false,

@@ -4,6 +4,7 @@ use block::SECTOR_BYTES;
 use block::layout::Level;
 use lab::catalogue::{Drive, Model};
 use lab::{Error, Result};
+use risk::Copied;
 use risk::inputs::{DriveFacts, Inputs};
 use risk::{Risk, Shape, assess};
 use serde_json::{Value as Json, json};
@@ -17,11 +18,17 @@ pub fn drive_facts(drive: &Drive) -> Result<DriveFacts> {
     Ok(DriveFacts {
         names: drive.names(),
         bytes: drive.sectors() * SECTOR_BYTES,
-        copy_bytes_per_s: drive.copy_bytes_per_s()?,
+        copied: copied(drive)?,
         is_flash: !drive.is_rotational(),
         is_shingled: matches!(drive.model, Model::Shingled(_)),
         is_rented: drive.is_remote(),
     })
+}
+
+/// At what it is copied, from its start to its end.
+fn copied(drive: &Drive) -> Result<Copied> {
+    let (first, last) = drive.copied_bytes_per_s()?;
+    Ok(Copied { first, last })
 }
 
 /// Groups that are simulated for a row of the front, where only the closed forms are shown.

@@ -137,7 +137,7 @@ fn of_what_is_as_fast_the_safer_is_taken() {
     );
     let room = said.split("\n  more room ").nth(1).expect(&said);
     assert!(
-        room.trim_start().starts_with("md-raid5, ") && room.contains("all data lost 16 %"),
+        room.trim_start().starts_with("md-raid5, ") && room.contains("all data lost 17 %"),
         "{said}"
     );
 }

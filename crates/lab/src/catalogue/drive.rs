@@ -103,13 +103,14 @@ trait ClassModel {
     /// The least rates at which it moves data, in bytes a second, each with the figure that says so.
     fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>>;
 
-    /// At what all of it can be copied onto another of its kind, in bytes a second, in the mean: flash as it writes
-    /// once its cache is full.
-    fn copy_bytes_per_s(&self) -> Result<f64> {
+    /// At what all of it can be copied onto another of its kind, in bytes a second, at its start and at its end: flash
+    /// as it writes once its cache is full.
+    fn copied_bytes_per_s(&self) -> Result<(f64, f64)> {
         let slowest = self.slowest_bytes_per_s()?;
         let long = slowest.iter().filter(|(key, _)| key.ends_with("mb_per_s"));
         let least = long.map(|&(_, rate)| rate as f64).reduce(f64::min);
-        Ok(least.unwrap_or(self.limits()?.media_bytes_per_s))
+        let rate = least.unwrap_or(self.limits()?.media_bytes_per_s);
+        Ok((rate, rate))
     }
 
     /// Whether it acknowledges a write before the write is durable.
@@ -445,13 +446,13 @@ impl Drive {
         names
     }
 
-    /// At what all of it can be copied onto another of its kind, in bytes a second, in the mean.
+    /// At what all of it can be copied onto another of its kind, in bytes a second, at its start and at its end.
     ///
     /// # Errors
     ///
     /// Where it cannot be built.
-    pub fn copy_bytes_per_s(&self) -> Result<f64> {
-        self.model.of().copy_bytes_per_s()
+    pub fn copied_bytes_per_s(&self) -> Result<(f64, f64)> {
+        self.model.of().copied_bytes_per_s()
     }
 
     /// The least rates at which it moves data, in bytes a second, each with the figure that says so.

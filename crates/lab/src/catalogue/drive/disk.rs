@@ -354,11 +354,10 @@ impl ClassModel for Disk {
         true
     }
 
-    /// At the mean of its outermost and innermost zone, which is that of equal steps between them.
-    fn copy_bytes_per_s(&self) -> Result<f64> {
+    /// Of its outermost and innermost zone, with equal steps between them.
+    fn copied_bytes_per_s(&self) -> Result<(f64, f64)> {
         let platters = Platters::new(&self.spec()?.platters).map_err(Error::input)?;
-        let (outer, inner) = platters.sustained_rates();
-        Ok(f64::midpoint(outer, inner))
+        Ok(platters.sustained_rates())
     }
 
     fn row(&self, drive: &Drive) -> Result<Option<Row>> {

@@ -134,7 +134,8 @@ impl Shingled {
     /// away.
     fn clean_ns(&self) -> Result<u64> {
         let seek_ns = self.disk.model()?.mean_seek_ns();
-        let pass_ns = self.figures.band as f64 * 1e9 / self.disk.copy_bytes_per_s()?;
+        let (outer, inner) = self.disk.copied_bytes_per_s()?;
+        let pass_ns = self.figures.band as f64 * 1e9 / f64::midpoint(outer, inner);
         let revolution_ns = self.disk.spec()?.platters.revolution_ns;
         let away_ns = seek_ns + revolution_ns as f64 / 2.0;
         let passes = if self.figures.band_copied_first { 3.0 } else { 2.0 };
@@ -174,8 +175,8 @@ impl ClassModel for Shingled {
         Ok(rates)
     }
 
-    fn copy_bytes_per_s(&self) -> Result<f64> {
-        self.disk.copy_bytes_per_s()
+    fn copied_bytes_per_s(&self) -> Result<(f64, f64)> {
+        self.disk.copied_bytes_per_s()
     }
 
     fn write_cache(&self) -> bool {

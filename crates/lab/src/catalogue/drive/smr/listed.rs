@@ -87,9 +87,10 @@ pub(super) fn row(drive: &Drive, shingled: &Shingled) -> Result<Row> {
 /// What follows from its figures.
 pub(super) fn derived(drive: &Drive, shingled: &Shingled) -> Result<Vec<Derived>> {
     let row = ShingledRow::of(drive, shingled)?;
+    let (outer, inner) = ClassModel::copied_bytes_per_s(shingled)?;
     Ok(Derived::of([
         ("capacity", row.gigabytes, "GB"),
-        ("copied_at", ClassModel::copy_bytes_per_s(shingled)? / 1e6, "MB/s"),
+        ("copied_at", f64::midpoint(outer, inner) / 1e6, "MB/s"),
         ("band_rewrite", row.band_rewrite_s, "s"),
         ("random_writes_lasting", row.random_writes_per_s, "1/s"),
     ]))
