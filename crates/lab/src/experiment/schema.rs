@@ -116,8 +116,13 @@ fn one(takes: &Takes) -> Json {
             json!({ "type": "string", "enum": words })
         }
         Takes::Count(low, high) => count(*low, *high),
-        Takes::Sectors(low, high) | Takes::Rate(low, high) | Takes::Time(low, high) => {
+        Takes::Sectors(low, high) => {
             json!({ "anyOf": [count(*low, *high), { "type": "string", "pattern": "^[0-9]" }] })
+        }
+        // They name their units; only nothing at all needs none.
+        Takes::Rate(low, _) | Takes::Time(low, _) => {
+            let text = json!({ "type": "string", "pattern": "^([0-9.]+ ?[A-Za-zµ/]+|0)$" });
+            if *low > 0 { text } else { json!({ "anyOf": [count(0, 0), text] }) }
         }
         Takes::Switch => json!({ "type": "boolean" }),
     }

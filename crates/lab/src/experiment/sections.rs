@@ -362,10 +362,17 @@ mod tests {
         let rate = find("workload.x.rate").unwrap().takes;
         let two = Value::Count(2_000_000);
         assert_eq!(rate.read(&Written::Text("2MB/s".into())).unwrap(), two);
-        assert_eq!(rate.read(&Written::Integer(2_000_000)).unwrap(), two);
+        assert!(wrong("workload.x.rate", Written::Integer(2_000_000)).contains("2MB/s"));
         assert!(wrong("workload.x.rate", Written::Text("fast".into())).contains("2MB/s"));
         let time = find("workload.x.runtime").unwrap().takes;
         assert_eq!(time.read(&Written::Bare("10ms".into())).unwrap(), Value::Count(10_000_000));
+        let think = find("workload.x.think").unwrap().takes;
+        assert_eq!(think.read(&Written::Integer(0)).unwrap(), Value::Count(0));
+        for written in [Written::Integer(5), Written::Text("5".into()), Written::Bare("5".into())] {
+            assert!(
+                wrong("workload.x.think", written).contains("as in \"10ms\"; the unit is missing")
+            );
+        }
         assert!(wrong("workload.x.think", Written::Text("10".repeat(20))).contains("10ms"));
         assert!(wrong("drive.write_cache", Written::Integer(1)).contains("true or false"));
         assert!(wrong("name", Written::Other("a date")).contains("`a date` is not a text"));

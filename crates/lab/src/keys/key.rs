@@ -2,7 +2,7 @@
 
 use super::{Value, Word, Written};
 use crate::error::{Error, Result, nearest_few};
-use block::units;
+use block::units::{self, UnitError};
 use store::factor::{FactorKind, Role, Written as Shown};
 
 /// What a key takes.
@@ -183,11 +183,11 @@ impl Takes {
             });
         }
         match (self, written) {
-            (Takes::Rate(low, high), _) => {
-                ranged(written, *low, *high, units::parse_bytes_per_s).ok_or_else(wrong)
+            (Takes::Rate(low, high), Written::Integer(_) | Written::Text(_) | Written::Bare(_)) => {
+                with_unit(written, *low, *high, units::parse_bytes_per_s, wrong)
             }
-            (Takes::Time(low, high), _) => {
-                ranged(written, *low, *high, units::parse_nanos).ok_or_else(wrong)
+            (Takes::Time(low, high), Written::Integer(_) | Written::Text(_) | Written::Bare(_)) => {
+                with_unit(written, *low, *high, units::parse_nanos, wrong)
             }
             (Takes::Count(low, high), _) => {
                 let number = match written {
@@ -268,17 +268,19 @@ fn none_of(written: &Written, known: &[&str]) -> String {
     }
 }
 
-/// A number, or a text that `parse` understands, between two bounds.
-fn ranged<E>(
+/// What `parse` understands, between two bounds. Only nothing at all needs no unit: `think = 5` was 5 ns.
+fn with_unit(
     written: &Written,
     low: u64,
     high: u64,
-    parse: impl Fn(&str) -> std::result::Result<u64, E>,
-) -> Option<Value> {
-    let number = match written {
-        Written::Integer(number) => u64::try_from(*number).ok(),
-        Written::Text(text) | Written::Bare(text) => text.parse().ok().or_else(|| parse(text).ok()),
-        Written::Switch(_) | Written::Decimal(_) | Written::Other(_) => None,
+    parse: impl Fn(&str) -> std::result::Result<u64, UnitError>,
+    wrong: impl Fn() -> Error,
+) -> Result<Value> {
+    let text = match written {
+        Written::Text(text) | Written::Bare(text) => text.clone(),
+        other => other.to_string(),
     };
-    number.filter(|number| (low..=high).contains(number)).map(Value::Count)
+    let number = if text == "0" { Ok(0) } else { parse(&text) };
+    let number = number.map_err(|error| wrong().followed_by(error))?;
+    if (low..=high).contains(&number) { Ok(Value::Count(number)) } else { Err(wrong()) }
 }

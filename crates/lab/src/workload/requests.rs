@@ -426,7 +426,7 @@ mod tests {
         assert_eq!(ends("block = \"1MiB\""), (125_000, max, hour_ns));
         assert_eq!(ends("runtime = \"2s\""), (max, max, 2_000_000_000));
         assert_eq!(ends("amount = 100"), (max, 100, max));
-        assert_eq!(ends("count = 7\nruntime = 5"), (7, max, 5));
+        assert_eq!(ends("count = 7\nruntime = '5ns'"), (7, max, 5));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use block::SECTOR_BYTES;
-use block::units::format_bytes;
+use block::units::{format_bytes, format_nanos};
 use std::fmt::Write as _;
 
 /// What a job does; sizes in bytes.
@@ -334,11 +334,11 @@ impl Job {
     fn pace(&self, key: &mut dyn FnMut(&str, &dyn std::fmt::Display)) {
         if !self.poisson {
             if self.think_ns > 0 {
-                key("think", &self.think_ns);
+                key("think", &quoted(&format_nanos(self.think_ns)));
                 key("think_every", &self.think_every);
             }
             if let Some(rate) = self.bytes_per_s {
-                key("rate", &self.of_both(rate));
+                key("rate", &quoted(&format!("{}/s", format_bytes(self.of_both(rate)))));
             }
             if let Some(rate) = self.requests_per_s() {
                 key("requests_per_s", &rate);
@@ -382,7 +382,7 @@ impl Job {
             return Ok(());
         }
         if let Some(runtime) = self.runtime_ns {
-            key("runtime", &runtime);
+            key("runtime", &quoted(&format_nanos(runtime)));
         }
         if self.size_percent.is_some()
             && self.io_size.is_none()

@@ -295,7 +295,7 @@ fn options_become_keys() {
         ("rw=randwrite\nsize=1g\nrate_iops=,20", "requests_per_s = 20\n"),
         ("rw=randread\nsize=1g\nrate_iops=100,", "requests_per_s = 100\n"),
         ("rw=randrw\nrwmixread=0\nsize=1g\nrate_iops=,20", "requests_per_s = 20\n"),
-        ("rw=randrw\nrwmixread=70\nsize=1g\nrate=2m", "rate = 4194304\n"),
+        ("rw=randrw\nrwmixread=70\nsize=1g\nrate=2m", "rate = \"4MiB/s\"\n"),
         ("rw=randrw\nrwmixread=70\nsize=1g", "reads_percent = 70\n"),
         ("rw=read\nsize=1g\nthinktime=10\nthinktime_blocks=4", "think_every = 4"),
         ("rw=read\nsize=1g\nzonemode=none", "amount = \"1GiB\""),

@@ -37,7 +37,7 @@ fn check_rebuild(setup: &Setup) -> Result<()> {
     }
     Err(Error::input(format!(
         "`volume.rebuild` of {rate} B/s would take more than a hundred years to restore a member of \
-         {sectors} sectors; give {least} or more"
+         {sectors} sectors; give {least} B/s or more"
     )))
 }
 

@@ -47,8 +47,8 @@ fn a_workload_that_outlasts_the_clock_is_refused() {
     };
     for keys in [
         "think = '8784h'\ncount = 200",
-        "rate = 1\ncount = 1_000_000",
-        "rate = 1\namount = '1TiB'",
+        "rate = '1B/s'\ncount = 1_000_000",
+        "rate = '1B/s'\namount = '1TiB'",
         "requests_per_s = 1\ncount = 1_000_000_000_000",
         "count = 1_000_000_000_000\nblock = '64MiB'",
         "amount = 14_000_000_000_000_000",
@@ -65,13 +65,16 @@ fn a_rebuild_that_outlasts_the_clock_is_refused() {
     let admit = |rate: &str| {
         let text = format!(
             "[volume]\ndrives = \"2xwd740gd\"\nlevel = \"mirror\"\nfailed = \"1\"\nrebuild = \
-             {rate}\n[workload.a]\n"
+             '{rate}B/s'\n[workload.a]\n"
         );
         let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
         Sim.admit(&plan.trials[0]).map_err(|error| error.to_string())
     };
     let said = admit("1").unwrap_err();
-    assert!(said.contains("`volume.rebuild` of 1 B/s") && said.contains("give 24 or"), "{said}");
+    assert!(
+        said.contains("`volume.rebuild` of 1 B/s") && said.contains("give 24 B/s or"),
+        "{said}"
+    );
     admit("24").unwrap();
 }
 
