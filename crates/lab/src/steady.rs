@@ -57,8 +57,11 @@ const DEFERRED_SAMPLE: &str = "deferred_share";
 const STARTS: [usize; 7] = [0, 1, 2, 4, 8, 16, 32];
 
 /// What is told of a trial's steadiness, where there is something to tell.
-pub(crate) const SAMPLES: [&str; 5] =
-    ["steady", "warm_up_s", "interval_percent", "cached_share", "needed_mib"];
+pub(crate) const SAMPLES: [&str; 6] =
+    ["steady", "warm_up_s", "interval_percent", LATENCY_INTERVAL, "cached_share", "needed_mib"];
+
+/// How sure the mean latency is where requests come by the clock.
+const LATENCY_INTERVAL: &str = "latency_interval_percent";
 
 /// That requests came faster than they were done, where they did.
 const OVERLOADED: &str = "overloaded";
@@ -173,6 +176,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
     if is_overloaded {
         measured.samples.push((OVERLOADED, 1.0));
     }
+    measured.samples.extend(load.half_width.map(|half| (LATENCY_INTERVAL, 100.0 * half)));
     measured.holds = load.held;
     if load::is_paced(trial) {
         measured.has_no_program();
@@ -257,7 +261,7 @@ impl Told {
 
     /// Adds it to what was measured.
     fn add(&self, measured: &mut Measured, series: &Series, caches: Caches) {
-        let [steady, warm_up, interval, held_share, needed] = SAMPLES;
+        let [steady, warm_up, interval, _, held_share, needed] = SAMPLES;
         let samples = &mut measured.samples;
         samples.push((steady, f64::from(u8::from(self.is_steady))));
         samples.push((warm_up, self.warm_up_s));

@@ -93,6 +93,7 @@ pub const SAMPLES: &[Sample] = &[
     sample("steady", "", "", Neither, Run, "1 in a steady state, 0 outside it"),
     sample("warm_up_s", "warm_up", "s", Neither, Run, "warm-up that is left out"),
     sample("interval_percent", "interval", "%", Neither, Run, "half of the 95 % interval of throughput within the trial"),
+    sample("latency_interval_percent", "latency_interval", "%", Neither, Run, "half of the 95 % interval of the mean latency within the trial, of requests that come by the clock"),
     sample("overloaded", "", "", Neither, Run, "1 where requests came faster than they were done"),
     sample("capacity_per_s", "capacity", "requests/s", Higher, Run, "highest rate at which the latency that is asked for holds"),
     sample("cached_share", "", "", Neither, Run, "share of the bytes moved that only write caches hold"),

@@ -29,6 +29,8 @@ pub(super) struct Load {
     pub(super) warm_up: usize,
     /// Whether the latencies that are limited are below their limits.
     pub(super) held: Option<bool>,
+    /// Half of the 95 % interval of the mean latency, as a share: that of the stream of which least is known.
+    pub(super) half_width: Option<f64>,
 }
 
 /// Whether a trace of `trial` is replayed by the clock.
@@ -74,7 +76,8 @@ fn streams<'a>(trial: &Trial, batches: &'a Batches) -> Vec<Stream<'a>> {
 impl Load {
     /// What `batches` say, of which a warm-up may end at one of `starts`.
     pub(super) fn of(trial: &Trial, batches: &Batches, starts: &[usize]) -> Self {
-        let mut load = Load { is_overloaded: false, settled: true, warm_up: 0, held: None };
+        let mut load =
+            Load { is_overloaded: false, settled: true, warm_up: 0, held: None, half_width: None };
         if !is_paced(trial) {
             return load;
         }
@@ -83,6 +86,8 @@ impl Load {
             let said = series(&stream).judge(starts, 1.0);
             load.settled &= said.is_some_and(|said| said.settled);
             load.warm_up = load.warm_up.max(said.map_or(0, |said| said.warm_up));
+            let half = said.filter(|_| stream.is_paced).map(|said| said.half_width);
+            load.half_width = load.half_width.into_iter().chain(half).reduce(f64::max);
         }
         load
     }

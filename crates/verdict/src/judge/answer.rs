@@ -343,6 +343,7 @@ fn certainty(verdict: &Verdict, evidence: &Evidence) -> Option<Point> {
     let next = match verdict.noise.source {
         NoiseSource::Residuals => ". Add `--repeat 3`",
         NoiseSource::Within => ". Repeat the runs to see how far they differ",
+        NoiseSource::Trials => "; `--repeat 5` makes that surer",
         _ => "",
     };
     Some(point("certainty", format!("{text}{next}")))
@@ -359,6 +360,10 @@ fn noise(verdict: &Verdict) -> Option<String> {
         NoiseSource::Within => {
             let varied = percent(noise.log_sd);
             format!("each cell ran once, and throughput varied by {varied} during a run")
+        }
+        NoiseSource::Trials => {
+            let unsure = percent(noise.log_sd);
+            format!("each cell ran once, which leaves what is judged unsure by {unsure}")
         }
         NoiseSource::Repeats => {
             let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);

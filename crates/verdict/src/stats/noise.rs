@@ -20,6 +20,8 @@ pub enum NoiseSource {
     /// deviation stands for that of a run's mean: rates that follow each other are alike, so that dividing by
     /// the root of their number would promise too much.
     Within,
+    /// From how long each modelled trial was: few requests leave a time unsure, and fewer its 99th percentile.
+    Trials,
     /// Nothing says.
     Unknown,
 }
@@ -82,6 +84,9 @@ impl Difference {
 /// & Croux, Alternatives to the median absolute deviation, JASA 88, 1993).
 const MAD_EFFICIENCY: f64 = 0.37;
 
+/// Degrees of freedom of what a trial says of itself.
+const DEGREES_OF_TRIAL: f64 = 30.0;
+
 impl Noise {
     /// From the trials of each cell, pooled; where no cell was tried twice, from the residuals'
     /// `(scale, degrees)`.
@@ -130,6 +135,19 @@ impl Noise {
         }
         let squares: f64 = runs.iter().map(|(share, rates)| share.powi(2) * (rates - 1.0)).sum();
         Noise { source: NoiseSource::Within, log_sd: (squares / degrees).sqrt(), degrees, ..self }
+    }
+
+    /// The same, and where nothing else says how large the noise is, from how sure each trial is of what it is judged by:
+    /// the standard deviation as a share of the value.
+    #[must_use]
+    pub fn or_of_trials(self, trials: &[f64]) -> Self {
+        if self.source != NoiseSource::Unknown || trials.iter().all(|share| *share <= 0.0) {
+            return self;
+        }
+        let squares: f64 = trials.iter().map(|share| share.powi(2)).sum();
+        let log_sd = (squares / trials.len() as f64).sqrt();
+        // Each is from some dozens of batches, or known from the number of requests alone.
+        Noise { source: NoiseSource::Trials, log_sd, degrees: DEGREES_OF_TRIAL, ..self }
     }
 
     /// The same where the cells' trials of a repeat had the same seed, and are given in the order of the
