@@ -227,10 +227,41 @@ fn flags_that_belong_together_say_so() {
         ),
         ("run reads.toml --on disks --members a.img --create 1MiB --failed 1", "--failed 1"),
         ("run reads.toml --on disks --members a.img --create 1XB", "--create"),
+        ("run reads.toml --on disks --buffered", "`--on disks` has no members"),
+        (
+            "run reads.toml --on disks --images 2x1MiB --create 1MiB",
+            "`--create` is for `--members`",
+        ),
+        ("run reads.toml --on disks --images 2x1MiB --member-size 64", "`--member-size` is for"),
+        ("run reads.toml --on disks --images 2x1MiB --failed 2", "--failed 2: there are 2 members"),
+        (
+            "run reads.toml --on disks --images 2x1MiB --failed 0 --plan",
+            "cannot do without member 0",
+        ),
     ] {
         let (status, _, errors) = ileave(directory, arguments);
         assert_eq!(status, 2, "{arguments}: {errors}");
         assert!(errors.contains(part), "{arguments}: {errors}");
+    }
+}
+
+/// The images were filled first, and stayed.
+#[test]
+fn a_run_that_is_refused_creates_no_images() {
+    let directory = directory();
+    let directory = directory.path();
+    let run = "--on disks --members a.img,b.img --create 1MiB --out results";
+    for (what, part) in [
+        ("writes.toml", "give `--write` if what they hold may be lost"),
+        ("writes.toml --write --set workload.write.direct=false", "give `--buffered`"),
+        ("reads.toml --failed 1", "`volume.level` = stripe cannot do without member 1"),
+        ("reads.toml --failed 2", "--failed 2: there are 2 members"),
+    ] {
+        let (status, _, errors) = ileave(directory, &format!("run {what} {run}"));
+        assert_eq!(status, 2, "{what}: {errors}");
+        assert!(errors.contains(part), "{what}: {errors}");
+        let made = ["a.img", "b.img", "results"].map(|name| directory.join(name).exists());
+        assert_eq!(made, [false; 3], "{what}");
     }
 }
 

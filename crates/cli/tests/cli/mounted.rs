@@ -374,6 +374,8 @@ fn what_cannot_be_run_is_said_before_anything_is_made() {
     assert!(refused("run small.toml --on disks --images 4x1XB").contains("--images 4x1XB"));
     let both = "run small.toml --on disks --images 2x1GiB --members a.img";
     assert!(refused(both).contains("leave one out"));
+    let buffered = refused("run small.toml --on disks --images 4x1GiB --buffered");
+    assert!(buffered.contains("`--buffered` is for requests that ileave sends"), "{buffered}");
     if runs_here() {
         let large = refused("run small.toml --on disks --images 64x900GiB");
         assert!(large.contains("do not fit on ."), "{large}");
@@ -400,5 +402,11 @@ fn blocks_are_measured_on_images_that_are_gone_after_it() {
         return skipped("io_uring is not allowed here");
     }
     assert!(output.status.success(), "{}", errors(&output));
+    is_empty(scratch.path());
+    let more = "--buffered --failed 1 --write --out degraded";
+    let output = ileave(scratch.path(), &words(&run.replace("--out results", more)));
+    assert!(output.status.success(), "{}", errors(&output));
+    let manifest = fs::read_to_string(scratch.path().join("degraded/manifest.toml")).unwrap();
+    assert!(manifest.contains("cache = cold, failed"), "{manifest}");
     is_empty(scratch.path());
 }

@@ -77,12 +77,7 @@ impl Disks {
         options: &Options,
         confirm: &mut dyn FnMut(&Path, u64) -> Result<bool>,
     ) -> Result<Self> {
-        if let Some(member) = options.failed.iter().find(|&&m| m as usize >= options.paths.len()) {
-            return Err(Error::input(format!(
-                "--failed {member}: there are {} members, counted from 0",
-                options.paths.len()
-            )));
-        }
+        options.check_failed(options.paths.len())?;
         let (members, mut doubts) = members::open(options, confirm)?;
         let (failed, write) = (options.failed.clone(), options.write);
         let device = |member: &Member| Device {
@@ -121,17 +116,20 @@ impl Disks {
         self.filled.fill(self.state, &targets)
     }
 
-    /// Members that are made for the run, of noise, and gone after it.
+    /// Members that are made for the run, of noise, and gone after it; used as `options` say.
     ///
     /// # Errors
     ///
     /// Where they do not fit or cannot be made.
-    pub(in crate::rig) fn on_images(images: &Images, undo: &Undo) -> Result<Self> {
+    pub(in crate::rig) fn on_images(
+        images: &Images,
+        options: Options,
+        undo: &Undo,
+    ) -> Result<Self> {
         images.check_space()?;
         let site = Site::new(&images.parent, undo)?;
         let paths = images.paths(&site);
-        let options =
-            Options { paths, create_bytes: Some(images.bytes), write: true, ..Options::default() };
+        let options = Options { paths, create_bytes: Some(images.bytes), write: true, ..options };
         let disks = Disks::open(&options, &mut |_, _| Ok(false))?;
         Ok(Disks { site: Some(site), ..disks })
     }

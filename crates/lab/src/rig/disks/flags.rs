@@ -10,6 +10,7 @@ use crate::rig::mounted::{Device, Mounted, Source};
 use crate::rig::site::{Images, parse_images};
 use crate::rig::state::{self, State};
 use crate::rig::{Ask, Given, Opening, Rig, RigFlag, RigKind, Takes};
+use crate::run::Run;
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
 use std::os::unix::fs::FileTypeExt as _;
@@ -60,41 +61,41 @@ const STATE: RigFlag = RigFlag {
     for_results: false,
 };
 
+const MEMBER_SIZE: &str = "member-size";
+const CREATE: &str = "create";
+const FAILED: &str = "failed";
+const BUFFERED: &str = "buffered";
+
 const FLAGS: &[RigFlag] = &[
     MEMBERS,
     IMAGES,
     PLAN,
     STATE,
+    flag(MEMBER_SIZE, Takes::Value("SIZE"), None, "Use this much of each member [default: all]"),
     flag(
-        "member-size",
+        CREATE,
         Takes::Value("SIZE"),
-        "members",
-        "Use this much of each member [default: all]",
-    ),
-    flag(
-        "create",
-        Takes::Value("SIZE"),
-        "members",
+        None,
         "Create missing image files of this size, filled with random data",
     ),
     flag(
-        "failed",
+        FAILED,
         Takes::List("N[,N…]"),
-        "members",
+        None,
         "Failed members, counted from 0; they are not accessed",
     ),
-    flag("buffered", Takes::Nothing, "members", "Use the page cache instead of direct I/O"),
-    flag("write", Takes::Nothing, "members", "Allow writes: the members' contents are lost"),
+    flag(BUFFERED, Takes::Nothing, None, "Use the page cache instead of direct I/O"),
+    flag("write", Takes::Nothing, None, "Allow writes: the members' contents are lost"),
     flag(
         "overwrite-signed",
         Takes::Nothing,
-        "write",
+        Some("write"),
         "Allow writes to image files that hold a file system or another signature",
     ),
     flag(
         "destroy",
         Takes::PathEach("SERIAL-OR-NAME"),
-        "write",
+        Some("write"),
         "Write to this block device without asking, whatever it holds",
     ),
 ];
@@ -102,10 +103,10 @@ const FLAGS: &[RigFlag] = &[
 const fn flag(
     name: &'static str,
     takes: Takes,
-    needs: &'static str,
+    needs: Option<&'static str>,
     about: &'static str,
 ) -> RigFlag {
-    RigFlag { name, about, takes, needs: Some(needs), for_results: false }
+    RigFlag { name, about, takes, needs, for_results: false }
 }
 
 /// The rig for blocks, or for file systems where the experiment has some.
@@ -125,13 +126,18 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         }
         _ => {}
     }
+    check_apply(given, images.is_some(), opening.uses_files)?;
     let state = given.read(STATE.name, state::parse)?.pop();
     if !opening.uses_files {
         if given.has(PLAN.name) {
             return Ok(Box::new(planned_blocks(given, images.as_ref())?));
         }
+        if images.is_some() || given.has(CREATE) {
+            // Before any image is filled: what cannot be run is refused, and leaves none behind.
+            Run::plan(opening.experiment, &planned_blocks(given, images.as_ref())?)?.admit()?;
+        }
         let disks = match images {
-            Some(images) => Disks::on_images(&images, &opening.undo)?,
+            Some(images) => Disks::on_images(&images, options(given)?, &opening.undo)?,
             None => open_members(given, opening.ask)?,
         };
         return Ok(Box::new(disks.in_state(state)?));
@@ -148,6 +154,23 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         Source::Devices(_) => std::env::temp_dir(),
     };
     Ok(Box::new(Mounted::open(source, &parent, &opening.undo)?.in_state(state)))
+}
+
+/// Whether each flag means something of these members and this work.
+fn check_apply(given: &Given, on_images: bool, uses_files: bool) -> Result<()> {
+    let sizes = [MEMBER_SIZE, CREATE];
+    if let Some(name) = sizes.into_iter().find(|name| on_images && given.has(name)) {
+        return Err(Error::input(format!(
+            "`--{name}` is for `--members`; `--images COUNTxSIZE` makes all its images, of that size: leave one out"
+        )));
+    }
+    let of_requests = [MEMBER_SIZE, CREATE, FAILED, BUFFERED];
+    if let Some(name) = of_requests.into_iter().find(|name| uses_files && given.has(name)) {
+        return Err(Error::input(format!(
+            "`--{name}` is for requests that ileave sends to the members itself, and with `[fs]` it sends none; leave it out"
+        )));
+    }
+    Ok(())
 }
 
 /// The members as devices for file systems: each let through by the guard, and agreed to.
@@ -223,10 +246,12 @@ fn planned_blocks(given: &Given, images: Option<&Images>) -> Result<Planned> {
             Ok(device(name, bytes))
         }).collect(),
     };
+    let devices = devices?;
+    options.check_failed(devices.len())?;
     let state = given.read(STATE.name, state::parse)?.pop();
     let write = options.write || images.is_some();
     State::check(state, write)?;
-    Ok(Planned { devices: devices?, failed: options.failed, write, state })
+    Ok(Planned { devices, failed: options.failed, write, state })
 }
 
 fn open_members(given: &Given, ask: &mut Ask<'_>) -> Result<Disks> {
@@ -241,13 +266,13 @@ fn options(given: &Given) -> Result<Options> {
     };
     Ok(Options {
         paths: given.all(MEMBERS.name).iter().map(PathBuf::from).collect(),
-        member_sectors: size("member-size")?,
-        create_bytes: size("create")?.map(|sectors| sectors.saturating_mul(block::SECTOR_BYTES)),
+        member_sectors: size(MEMBER_SIZE)?,
+        create_bytes: size(CREATE)?.map(|sectors| sectors.saturating_mul(block::SECTOR_BYTES)),
         write: given.has("write"),
         overwrite_signed: given.has("overwrite-signed"),
-        buffered: given.has("buffered"),
+        buffered: given.has(BUFFERED),
         destroy: named_to_destroy(given),
-        failed: given.read("failed", member)?,
+        failed: given.read(FAILED, member)?,
     })
 }
 

@@ -38,6 +38,22 @@ pub struct Options {
     pub failed: Vec<u32>,
 }
 
+impl Options {
+    /// Whether each failed member is one of so many.
+    ///
+    /// # Errors
+    ///
+    /// Where one is not.
+    pub fn check_failed(&self, members: usize) -> Result<()> {
+        match self.failed.iter().find(|&&member| member as usize >= members) {
+            None => Ok(()),
+            Some(member) => Err(Error::input(format!(
+                "--failed {member}: there are {members} members, counted from 0"
+            ))),
+        }
+    }
+}
+
 /// How reads and writes get to a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
