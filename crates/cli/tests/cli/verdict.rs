@@ -20,6 +20,19 @@ fn the_1999_table_is_imported_and_judged_by_its_repeats() {
     assert!(rows.starts_with(start), "{rows}");
 }
 
+/// Of one layout there is no answer, and its place was a bare `****`.
+#[test]
+fn markdown_of_one_layout_has_no_answer() {
+    let scratch = scratch();
+    let text = "volume.drives = \"2xwd740gd\"\nvolume.level = \"mirror\"\n\
+                workload.r = { kind = \"random\", count = 1000 }\n";
+    std::fs::write(scratch.path().join("one.toml"), text).unwrap();
+    stdout(scratch.path(), &["run", "one.toml", "--out", "results"]);
+    let shown = stdout(scratch.path(), &["report", "results", "--markdown"]);
+    assert!(shown.starts_with("# one\n\n") && shown.contains("Ranked by "), "{shown}");
+    assert!(!shown.contains("****") && !shown.contains("\n\n\n"), "{shown}");
+}
+
 /// It prints trials, and no layouts that wishes could be about.
 #[test]
 fn csv_takes_no_wishes() {

@@ -6,7 +6,14 @@ use std::fmt::Write as _;
 
 /// The verdict as Markdown.
 pub fn verdict(title: &str, verdict: &Verdict) -> String {
-    let mut text = format!("# {title}\n\n**{}**\n\n", verdict.answer);
+    let mut text = format!("# {title}\n");
+    // Of one layout there may be none.
+    if !verdict.answer.is_empty() {
+        write!(text, "\n**{}**\n", verdict.answer).expect("a string grows");
+    }
+    if !(verdict.points.is_empty() && verdict.sentences.is_empty()) {
+        text.push('\n');
+    }
     for point in &verdict.points {
         writeln!(text, "- {}: {}", point.about, point.text).expect("a string grows");
     }
