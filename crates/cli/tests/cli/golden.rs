@@ -122,16 +122,32 @@ fn failed_members_are_a_condition() {
     );
 }
 
-/// The README's screen is one that is shown: each of its lines stands in the same order in what the test above holds.
-#[test]
-fn the_readme_shows_what_is_shown() {
+/// The screen that README.md shows of a command.
+fn readme_screen(command: &str) -> String {
     let readme = std::fs::read_to_string(project("README.md")).unwrap();
-    let (_, screen) = readme.split_once("$ ileave run experiments/fair-2006.toml\n").unwrap();
-    let (screen, _) = screen.split_once("```").unwrap();
-    let golden = std::fs::read_to_string(project("crates/cli/tests/golden/run-fair-2006.txt"));
-    let golden = golden.unwrap();
-    let mut shown = golden.lines();
+    let (_, screen) = readme.split_once(&format!("$ ileave {command}\n")).unwrap();
+    screen.split_once("```").unwrap().0.to_string()
+}
+
+/// Each line of a screen of README.md stands in the same order in what is shown.
+fn check_readme(screen: &str, shown: &str) {
+    let mut shown = shown.lines();
     for line in screen.lines().filter(|line| line.trim() != "…") {
         assert!(shown.any(|other| other == line), "README.md, not shown: {line}");
     }
+}
+
+/// The README's screen is one that is shown: what the test above holds.
+#[test]
+fn the_readme_shows_what_is_shown() {
+    let golden = std::fs::read_to_string(project("crates/cli/tests/golden/run-fair-2006.txt"));
+    check_readme(&readme_screen("run experiments/fair-2006.toml"), &golden.unwrap());
+}
+
+#[test]
+fn the_readme_shows_what_tune_answers() {
+    let drives = "4x 980 pro 1tb";
+    let screen = readme_screen(&format!("tune --drives '{drives}' --workload postgres"));
+    let asked = ["tune", "--drives", drives, "--workload", "postgres"];
+    check_readme(&screen, &stdout(scratch().path(), &asked));
 }
