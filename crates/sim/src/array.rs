@@ -147,10 +147,10 @@ impl<D: Device> Array<D> {
         self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
     }
 
-    /// The next event but for those below.
+    /// The next event but for those below and those of threads that sleep.
+    #[inline]
     fn own_event(&self) -> Option<Nanos> {
-        let own = earlier(self.in_work.front().map(|&(at, _)| at), self.core.next_event());
-        earlier(own, self.goes_on_at())
+        earlier(self.in_work.front().map(|&(at, _)| at), self.core.next_event())
     }
 
     /// Passes the events from below to the core.
@@ -183,18 +183,23 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        earlier(self.below.next_event(), self.own_event())
+        earlier(self.below.next_event(), earlier(self.own_event(), self.goes_on_at()))
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while self.proceed(now, out).is_some() {}
+        // What comes at `now` comes with all that is due by then.
+        while self.proceed(now, out).is_some_and(|at| at < now) {}
     }
 
     fn proceed(&mut self, mut limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
         let (before, mut came) = (out.len(), None);
+        let may_sleep = self.driver.plugs.senders().is_some();
         loop {
-            let own = self.own_event().filter(|&own| own <= limit);
-            let own = earlier(own, self.may_wake_at().filter(|&at| at <= limit));
+            let mut own = self.own_event();
+            if may_sleep {
+                own = earlier(own, earlier(self.goes_on_at(), self.may_wake_at()));
+            }
+            let own = own.filter(|&own| own <= limit);
             let below = self.below.proceed(own.unwrap_or(limit), &mut self.events);
             let Some(step) = below.or(own) else { return came };
             if below.is_some() {
@@ -207,7 +212,9 @@ impl<D: Device> Device for Array<D> {
                 self.start(at, slot);
                 self.prepare(at);
             }
-            self.wake(step);
+            if may_sleep {
+                self.wake(step);
+            }
             self.core.advance(step);
             self.prepare(step);
             self.core.collect(step, out);

@@ -59,7 +59,8 @@ impl Device for Shelf {
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while self.proceed(now, out).is_some() {}
+        // What comes at `now` comes with all that is due by then.
+        while self.proceed(now, out).is_some_and(|at| at < now) {}
     }
 
     fn proceed(&mut self, mut limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {

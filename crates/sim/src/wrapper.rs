@@ -222,7 +222,10 @@ impl<P: Policy, D: Device> Wrapper<P, D> {
         self.below.advance(now, &mut self.events);
         for index in 0..self.events.len() {
             match self.events[index] {
-                Event::Done { tag, at, result, spent } => self.returned(at, tag, result, spent),
+                Event::Done { tag, at, result, ref spent } => {
+                    let spent = *spent;
+                    self.returned(at, tag, result, spent);
+                }
                 Event::Durable { tag, at } => self.settled(at, tag, false),
                 Event::Lost { tag, at } => self.settled(at, tag, true),
             }
@@ -249,11 +252,19 @@ impl<P: Policy, D: Device> Device for Wrapper<P, D> {
     }
 
     fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        // What comes at `now` comes with all that is due by then.
+        while self.proceed(now, out).is_some_and(|at| at < now) {}
+    }
+
+    fn proceed(&mut self, mut limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        let (before, mut came) = (out.len(), None);
         loop {
             // Asked once: it asks all that is below, each time.
             let below = self.below.next_event();
             let own = earlier(self.policy.next_event(), self.outbox.next_event());
-            let Some(step) = earlier(below, own).filter(|&step| step <= now) else { return };
+            let Some(step) = earlier(below, own).filter(|&step| step <= limit) else {
+                return came;
+            };
             if below == Some(step) {
                 self.advance_below(step);
             }
@@ -263,6 +274,10 @@ impl<P: Policy, D: Device> Device for Wrapper<P, D> {
             }
             if !self.outbox.is_empty() {
                 self.outbox.collect(step, out);
+            }
+            if out.len() > before {
+                // What else is due at that time comes with it.
+                (limit, came) = (step, Some(step));
             }
         }
     }
