@@ -80,10 +80,11 @@ struct Waiting {
 #[derive(Clone, Debug, Default)]
 struct Queue {
     below: u32,
-    /// By number, and so in order of arrival: the sector and the time of arrival.
-    oldest: [BTreeMap<u64, Waiting>; 2],
-    /// By sector, then slot: the number.
-    sorted: [BTreeMap<(u64, usize), u64>; 2],
+    /// By number, and so in order of arrival: their places among those that are sorted. C-LOOK asks for no age, and
+    /// nothing is here.
+    oldest: [BTreeMap<u64, (u64, usize)>; 2],
+    /// By sector, then slot.
+    sorted: [BTreeMap<(u64, usize), Waiting>; 2],
     /// Where the last request sent ended.
     position: u64,
     /// The direction of the current batch, and how many more it may send.
@@ -97,7 +98,8 @@ impl Queue {
     }
 
     fn oldest(&self, direction: usize) -> Option<Waiting> {
-        self.oldest[direction].first_key_value().map(|(_, &waiting)| waiting)
+        let (_, place) = self.oldest[direction].first_key_value()?;
+        self.sorted[direction].get(place).copied()
     }
 
     /// The next one upwards from where the last ended; `wraps` says whether the lowest follows the
@@ -105,8 +107,8 @@ impl Queue {
     fn next_upwards(&self, direction: usize, wraps: bool) -> Option<Waiting> {
         let sorted = &self.sorted[direction];
         let lowest = || sorted.first_key_value().filter(|_| wraps);
-        let (_, number) = sorted.range((self.position, 0)..).next().or_else(lowest)?;
-        self.oldest[direction].get(number).copied()
+        let (_, &next) = sorted.range((self.position, 0)..).next().or_else(lowest)?;
+        Some(next)
     }
 
     /// The next one to send at `now`. Where `order` does not separate directions, all have the same
@@ -144,10 +146,12 @@ impl Queue {
         self.oldest(direction).filter(expired).or_else(|| self.next_upwards(direction, true))
     }
 
-    fn insert(&mut self, waiting: Waiting) {
+    fn insert(&mut self, waiting: Waiting, order: Order) {
         let Waiting { slot, sector, number, direction, .. } = waiting;
-        self.sorted[direction].insert((sector, slot), number);
-        self.oldest[direction].insert(number, waiting);
+        self.sorted[direction].insert((sector, slot), waiting);
+        if order != Order::CLook {
+            self.oldest[direction].insert(number, (sector, slot));
+        }
     }
 
     fn remove(&mut self, waiting: &Waiting) {
@@ -213,7 +217,7 @@ impl Policy for Schedule {
         }
         let (sector, number) = (request.sector, self.next_number);
         self.next_number += 1;
-        queue.insert(Waiting { slot, sector, arrived: now, number, direction });
+        queue.insert(Waiting { slot, sector, arrived: now, number, direction }, self.order);
         self.let_go(now, request.target as usize, io);
     }
 
