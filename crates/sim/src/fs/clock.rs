@@ -117,12 +117,26 @@ impl Clock {
 
     /// Waits until `at`.
     pub async fn sleep_until(&self, at: Nanos) {
-        if at > self.now() {
+        if at > self.now() && !self.passes_alone_until(at) {
             let number = self.timers_set.get();
             self.timers_set.set(number + 1);
             self.timers.borrow_mut().push(Reverse((at, number, self.current())));
             self.parked().await;
         }
+    }
+
+    /// Lets time pass until `at` if nothing at all happens before and then: no timer needs to be set.
+    fn passes_alone_until(&self, at: Nanos) -> bool {
+        let is_first = |next: Option<Nanos>| next.is_none_or(|next| next > at);
+        let timer = || self.timers.borrow().peek().map(|&Reverse((at, ..))| at);
+        let world = self.world.borrow();
+        let passes = self.ready.borrow().is_empty()
+            && is_first(timer())
+            && world.as_ref().and_then(Weak::upgrade).is_some_and(|it| is_first(it.next_event()));
+        if passes {
+            self.now.set(at);
+        }
+        passes
     }
 
     /// Charges `work_ns` of processor work to this task; it is done before the task next waits.
@@ -298,5 +312,64 @@ mod tests {
         }
         executor.run(&nothing());
         assert_eq!(*log.borrow(), [1, 3, 0, 2, 4]);
+    }
+
+    /// A device that does something every 40 ns, and wakes a task each time.
+    struct Ticks {
+        clock: Rc<Clock>,
+        next: Cell<Nanos>,
+    }
+
+    impl World for Ticks {
+        fn next_event(&self) -> Option<Nanos> {
+            Some(self.next.get())
+        }
+
+        fn advance(&self, now: Nanos) {
+            self.next.set(now + 40);
+            self.clock.wake(1);
+        }
+    }
+
+    /// What tasks did when, where `plainly` says whether they return to the executor each time that they wait.
+    fn log(plainly: bool) -> Vec<(usize, Nanos)> {
+        let clock = Rc::new(Clock::default());
+        let log = Rc::new(RefCell::new(Vec::new()));
+        let mut executor = Executor::new(Rc::clone(&clock));
+        for task in 0..3 {
+            let (clock, log) = (Rc::clone(&clock), Rc::clone(&log));
+            executor.spawn(async move {
+                for step in 0..200 {
+                    match (step * 7 + task) % 5 {
+                        0 if task == 1 => clock.parked().await,
+                        0 | 1 => clock.charge(13),
+                        2 => clock.settle().await,
+                        // Often at the same time as a tick, or as another task.
+                        _ => clock.sleep_until(clock.now() + 10 * (step as Nanos % 7)).await,
+                    }
+                    log.borrow_mut().push((task, clock.now()));
+                }
+            });
+        }
+        let world = Rc::new(Ticks { clock: Rc::clone(&clock), next: Cell::new(40) });
+        if plainly {
+            let mut left = 3;
+            while left > 0 {
+                let next = clock.ready.borrow_mut().pop_front();
+                match next {
+                    Some(id) => left -= usize::from(executor.poll(id)),
+                    None => clock.pass(&*world),
+                }
+            }
+        } else {
+            let world: Rc<dyn World> = world;
+            executor.run(&world);
+        }
+        log.take()
+    }
+
+    #[test]
+    fn time_that_passes_in_a_task_passes_as_in_the_executor() {
+        assert_eq!(log(false), log(true));
     }
 }
