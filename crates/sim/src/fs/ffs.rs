@@ -8,6 +8,7 @@
 pub mod geometry;
 pub mod mount;
 
+mod areas;
 mod check;
 mod directory;
 mod file;
@@ -23,6 +24,7 @@ use super::files::FsError;
 pub use super::filesystem::Ino;
 use super::filesystem::{Block, Step};
 use super::kernel::{Delay, Extent, Pool};
+use areas::Areas;
 use directory::Directory;
 use geometry::Geometry;
 use group::Group;
@@ -92,6 +94,7 @@ struct Inode {
 #[derive(Debug)]
 pub struct Ffs {
     geometry: Geometry,
+    areas: Areas,
     sectors: u64,
     placement: Placement,
     mount: Mount,
@@ -128,6 +131,7 @@ impl Ffs {
             usable_frags: totals.free_blocks * frags_per_block + totals.free_frags,
             inodes: vec![Vec::new(); groups.len()],
             groups,
+            areas: Areas::new(&geometry),
             geometry,
             sectors,
             placement,
@@ -173,12 +177,11 @@ impl Ffs {
     }
 
     fn split_inode(&self, ino: Ino) -> (usize, usize) {
-        let per_group = self.geometry.inodes_per_group;
-        ((u64::from(ino) / per_group) as usize, (u64::from(ino) % per_group) as usize)
+        self.areas.split_inode(ino)
     }
 
     fn group_of(&self, frag: u32) -> usize {
-        (u64::from(frag) / self.geometry.group_frags) as usize
+        self.areas.split_frag(frag).0
     }
 
     fn frag_extent(&self, frag: u32, frags: u32) -> Extent {
@@ -187,7 +190,7 @@ impl Ffs {
     }
 
     fn inode_block(&self, ino: Ino) -> Block {
-        metadata(self.geometry.inode_block(u64::from(ino)))
+        metadata(self.areas.inode_block(ino))
     }
 
     fn read(&mut self, block: Block) {
@@ -206,11 +209,14 @@ impl Ffs {
 
     /// Marks the group's bitmaps as changed; twice in one operation counts once.
     fn change_group(&mut self, group: usize) {
-        let block = metadata(self.geometry.group_block(group as u64));
+        let block = metadata(self.areas.group_block(group));
         let (write, purpose) = (self.mount.write(Role::Bitmaps), Role::Bitmaps as u8);
-        let change = Step::Change { block, fresh: false, write, purpose };
-        if !self.steps.iter().rev().take(12).any(|step| *step == change) {
-            self.steps.push(change);
+        let is_same = |step: &Step| match step {
+            Step::Change { block: it, purpose: its, .. } => *its == purpose && *it == block,
+            _ => false,
+        };
+        if !self.steps.iter().rev().take(12).any(is_same) {
+            self.steps.push(Step::Change { block, fresh: false, write, purpose });
         }
     }
 }

@@ -96,8 +96,7 @@ impl Ffs {
         if wanted <= held {
             return Ok(());
         }
-        let group = self.group_of(frag);
-        let within = frag % self.geometry.group_frags as u32;
+        let (group, within) = self.areas.split_frag(frag);
         let old = self.file_block(ino, index);
         if self.with_group(group, |group| group.extend(within, held, wanted)) {
             self.change_group(group);

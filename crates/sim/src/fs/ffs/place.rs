@@ -226,8 +226,7 @@ impl Ffs {
 
     /// Frees fragments of one block.
     pub(super) fn free_frags(&mut self, frag: u32, frags: u32) {
-        let group = self.group_of(frag);
-        let within = frag % self.geometry.group_frags as u32;
+        let (group, within) = self.areas.split_frag(frag);
         self.with_group(group, |group| group.free(within, frags));
         self.change_group(group);
         let extent = self.frag_extent(frag, frags);
