@@ -275,20 +275,18 @@ impl Cache {
     /// Makes a clean buffer the least recently used: the next to be dropped.
     pub(super) fn age(&mut self, id: BufferId) {
         self.unlink(id);
-        self.buffers[id as usize].used = 0;
-        let only_read = self.buffers[id as usize].only_read;
-        let list =
-            &mut self.lists[self.buffers[id as usize].pool as usize][if only_read { 2 } else { 0 }];
+        let Buffer { pool, only_read, extent, .. } = self.buffers[id as usize];
+        let list = &mut self.lists[pool as usize][if only_read { 2 } else { 0 }];
         let after = std::mem::replace(&mut list.oldest, id);
         if after == NONE {
             list.newest = id;
         } else {
             self.buffers[after as usize].before = id;
         }
-        self.buffers[id as usize].after = after;
-        self.buffers[id as usize].before = NONE;
+        let buffer = &mut self.buffers[id as usize];
+        (buffer.used, buffer.before, buffer.after) = (0, NONE, after);
         if only_read {
-            self.only_read_sectors += u64::from(self.buffers[id as usize].extent.sectors);
+            self.only_read_sectors += u64::from(extent.sectors);
         }
     }
 
@@ -296,10 +294,18 @@ impl Cache {
     pub(super) fn touch(&mut self, id: BufferId) {
         self.uses += 1;
         self.buffers[id as usize].used = self.uses;
-        if self.list(id).is_some_and(|list| list.newest != id) {
-            self.unlink(id);
-            self.link_newest(id);
+        let Buffer { before, after, .. } = self.buffers[id as usize];
+        let Some(list) = self.list(id).filter(|list| list.newest != id) else { return };
+        let newest = std::mem::replace(&mut list.newest, id);
+        if before == NONE {
+            list.oldest = after;
+        } else {
+            self.buffers[before as usize].after = after;
         }
+        self.buffers[after as usize].before = before;
+        self.buffers[newest as usize].after = id;
+        let buffer = &mut self.buffers[id as usize];
+        (buffer.before, buffer.after) = (newest, NONE);
     }
 
     /// A buffer was read, or else written: where the pool has two queues, that decides its queue.
@@ -367,11 +373,8 @@ impl Cache {
             (NONE, NONE) => None,
             (NONE, id) | (id, NONE) => Some(id),
             (clean, dirty) => {
-                Some(if self.buffers[clean as usize].used < self.buffers[dirty as usize].used {
-                    clean
-                } else {
-                    dirty
-                })
+                let [used, used_dirty] = [clean, dirty].map(|id| self.buffers[id as usize].used);
+                Some(if used < used_dirty { clean } else { dirty })
             }
         }
     }
@@ -567,5 +570,31 @@ mod tests {
         assert_eq!(cache.neighbours(ids[1], 48), ids[1..4]);
         cache.set(ids[2], State::Clean);
         assert_eq!(cache.neighbours(ids[0], 128), ids[..2]);
+    }
+
+    /// A touched buffer goes to the end of its list, as if it were taken out and put in again.
+    #[test]
+    fn to_touch_is_to_take_out_and_put_in() {
+        let turns = Replacement::TwoQueues { read_bytes: 1 << 14 };
+        let mut caches = [cache().replacing(turns), cache().replacing(turns)];
+        for number in 0..12 {
+            let state = if number % 3 == 0 { State::Dirty(number) } else { State::Clean };
+            for cache in &mut caches {
+                let id = cache.insert(block(number), Pool::Data, 1, state);
+                cache.used_for(id, number % 2 == 0);
+            }
+        }
+        let mut random = 7_u64;
+        for _ in 0..500 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let id = (random >> 40) as BufferId % 12;
+            let [cache, plain] = &mut caches;
+            cache.touch(id);
+            plain.unlink(id);
+            plain.uses += 1;
+            plain.buffers[id as usize].used = plain.uses;
+            plain.link_newest(id);
+            assert_eq!(format!("{cache:?}"), format!("{plain:?}"));
+        }
     }
 }

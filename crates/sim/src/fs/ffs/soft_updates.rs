@@ -75,6 +75,8 @@ impl Unwritten {
 pub(super) struct SoftUpdates {
     changes: Window<Change>,
     blocks: ByNumber<Unwritten>,
+    /// Empty between operations: kept for its memory.
+    pointed_to: Vec<u64>,
 }
 
 impl SoftUpdates {
@@ -90,8 +92,9 @@ impl SoftUpdates {
                 _ => None,
             })
         };
-        let pointed_to = changed(is_pointed_to).map(|(block, _)| block.extent.sector);
-        let mut pointed_to: Vec<u64> = pointed_to.filter(|&it| is_unwritten(it)).collect();
+        let mut pointed_to = std::mem::take(&mut self.pointed_to);
+        let sectors = changed(is_pointed_to).map(|(block, _)| block.extent.sector);
+        pointed_to.extend(sectors.filter(|&it| is_unwritten(it)));
         pointed_to.sort_unstable();
         pointed_to.dedup();
         let mut new_inode = None;
@@ -106,6 +109,8 @@ impl SoftUpdates {
                 self.order(&block, &[], new_inode, memory, more);
             }
         }
+        pointed_to.clear();
+        self.pointed_to = pointed_to;
     }
 
     /// The last change of `block` may be written only after the blocks at `sectors` and after the

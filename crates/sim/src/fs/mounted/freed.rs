@@ -34,16 +34,21 @@ impl Freed {
     }
 
     /// Whether an operation before `number` has yet to release the blocks of `step`.
+    #[inline]
     pub(super) fn keeps(&self, number: u64, step: &Step) -> bool {
-        let extents = self.extents.borrow();
-        let is_behind = extents.front().is_some_and(|&(earliest, _)| earliest < number);
+        let is_behind =
+            self.extents.borrow().front().is_some_and(|&(earliest, _)| earliest < number);
+        is_behind && self.meets_earlier(number, step)
+    }
+
+    #[inline(never)]
+    fn meets_earlier(&self, number: u64, step: &Step) -> bool {
         let (Step::Read(block) | Step::Change { block, .. }) = step else { return false };
-        is_behind
-            && extents.iter().any(|&(earlier, extent)| {
-                earlier < number
-                    && extent.sector < block.extent.end()
-                    && block.extent.sector < extent.end()
-            })
+        self.extents.borrow().iter().any(|&(earlier, extent)| {
+            earlier < number
+                && extent.sector < block.extent.end()
+                && block.extent.sector < extent.end()
+        })
     }
 
     /// Waits until every operation before `number` has released the blocks of `step`.

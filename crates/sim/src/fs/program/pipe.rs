@@ -28,7 +28,7 @@ impl Pipe {
     }
 
     fn wake_others(&self) {
-        for task in self.0.waiting.take() {
+        for task in self.0.waiting.borrow_mut().drain(..) {
             self.0.clock.wake(task);
         }
     }
