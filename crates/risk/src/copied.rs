@@ -7,12 +7,14 @@ pub struct Copied {
     pub first: f64,
     /// At its end.
     pub last: f64,
+    /// Whether nobody wrote to it for long enough to know.
+    pub is_guessed: bool,
 }
 
 impl Copied {
     /// The same everywhere, as flash is.
     pub fn at(bytes_per_s: f64) -> Self {
-        Copied { first: bytes_per_s, last: bytes_per_s }
+        Copied { first: bytes_per_s, last: bytes_per_s, is_guessed: false }
     }
 
     /// In the mean of all bytes, where no more than `limit` is copied in a second.
@@ -42,7 +44,7 @@ mod tests {
     /// A limit above all or below all is no question; between, the mean is below both means and rises with the limit.
     #[test]
     fn a_limit_cuts_the_fast_tracks_only() {
-        let disk = Copied { first: 271e6, last: 130e6 };
+        let disk = Copied { first: 271e6, last: 130e6, is_guessed: false };
         assert!((disk.mean_below(300e6) - 200.5e6).abs() < 1.0);
         assert!((disk.mean_below(100e6) - 100e6).abs() < 1.0);
         assert!((disk.mean_below(204.8e6) - 186.5e6).abs() < 1e6, "{}", disk.mean_below(204.8e6));
@@ -63,7 +65,7 @@ mod tests {
                 (0..100_000).map(|track| first + (last - first) * (f64::from(track) + 0.5) / 1e5);
             let held: f64 = rates.clone().sum();
             let taken: f64 = rates.map(|rate| f64::max(1.0, rate / limit)).sum();
-            let mean = Copied { first, last }.mean_below(limit);
+            let mean = Copied { first, last, is_guessed: false }.mean_below(limit);
             assert!((mean * taken / held - 1.0).abs() < 1e-6, "{first} {last} {limit}: {mean}");
         }
     }

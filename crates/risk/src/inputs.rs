@@ -128,16 +128,17 @@ fn no_delay() -> Sourced {
 }
 
 /// At what a drive is copied whole, in words.
-fn copy_source(copied: &Copied, rate: f64) -> String {
+fn copy_source(drive: &DriveFacts, rate: f64) -> String {
     let limit = format!("{:.0} MB/s{AT_MD_LIMIT}", MD_BYTES_PER_S / 1e6);
     let mean = rate / 1e6;
-    if rate >= MD_BYTES_PER_S {
+    let source = if rate >= MD_BYTES_PER_S {
         format!("the whole drive at {limit}")
-    } else if copied.first > MD_BYTES_PER_S {
+    } else if drive.copied.first > MD_BYTES_PER_S {
         format!("the whole drive at {mean:.0} MB/s in the mean, nowhere above {limit}")
     } else {
         format!("the whole drive at its own {mean:.0} MB/s")
-    }
+    };
+    source + if drive.copied.is_guessed { "; nobody measured long writes to it" } else { "" }
 }
 
 /// Idle copying of the whole drive, and under load.
@@ -209,7 +210,7 @@ impl Inputs {
         let names: Vec<&str> = drive.names.iter().map(String::as_str).collect();
         let rate = drive.copied.mean_below(MD_BYTES_PER_S);
         let idle_h = drive.bytes as f64 / rate / 3600.0;
-        let source = copy_source(&drive.copied, rate);
+        let source = copy_source(drive, rate);
         Inputs {
             afr: match drive {
                 DriveFacts { is_rented: true, .. } => afr::rented(&names),

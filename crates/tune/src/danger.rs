@@ -28,7 +28,8 @@ pub fn drive_facts(drive: &Drive) -> Result<DriveFacts> {
 /// At what it is copied, from its start to its end.
 fn copied(drive: &Drive) -> Result<Copied> {
     let (first, last) = drive.copied_bytes_per_s()?;
-    Ok(Copied { first, last })
+    let is_guessed = drive.guessed().any(|what| matches!(what, "writes" | "long writes"));
+    Ok(Copied { first, last, is_guessed })
 }
 
 /// Groups that are simulated for a row of the front, where only the closed forms are shown.

@@ -103,13 +103,10 @@ trait ClassModel {
     /// The least rates at which it moves data, in bytes a second, each with the figure that says so.
     fn slowest_bytes_per_s(&self) -> Result<Vec<(&'static str, u64)>>;
 
-    /// At what all of it can be copied onto another of its kind, in bytes a second, at its start and at its end: flash
-    /// as it writes once its cache is full.
+    /// At what all of it can be copied in order onto another of its kind, in bytes a second, at its start and at its
+    /// end.
     fn copied_bytes_per_s(&self) -> Result<(f64, f64)> {
-        let slowest = self.slowest_bytes_per_s()?;
-        let long = slowest.iter().filter(|(key, _)| key.ends_with("mb_per_s"));
-        let least = long.map(|&(_, rate)| rate as f64).reduce(f64::min);
-        let rate = least.unwrap_or(self.limits()?.media_bytes_per_s);
+        let rate = self.limits()?.media_bytes_per_s;
         Ok((rate, rate))
     }
 

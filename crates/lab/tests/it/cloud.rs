@@ -1,6 +1,6 @@
 //! Cloud volumes and instances of the catalogue, held to what others measured; each cell names its source.
 
-use block::{Op, Request};
+use block::{Op, Request, SECTOR_BYTES};
 use lab::catalogue::drive;
 use lab::experiment::Experiment;
 use lab::rig::sim::Sim;
@@ -234,5 +234,18 @@ fn a_backup_through_the_page_cache_is_the_kernels() {
         let modelled = ran.records()[0].sample("mb_per_s").unwrap();
         let error: f64 = modelled / kernel - 1.0;
         assert!(error.abs() < 0.05, "{level}: {modelled} MB/s, the kernel {kernel}");
+    }
+}
+
+/// A small gp2 may do 100 I/Os of 256 KiB a second; its 128 MiB/s were taken for the rate of a copy.
+#[test]
+fn a_volume_is_copied_as_fast_as_the_model_fills_it() {
+    for name in ["gp2[size=10GiB]", "gp3[size=100GiB]", "st1[size=1TiB]", "sc1[size=1TiB]", "P30"] {
+        let drive = drive(name).unwrap();
+        let mut device = CloudVolume::new(&drive.cloud().unwrap().spec(), 1).unwrap();
+        let bytes = drive.sectors() * SECTOR_BYTES;
+        let filled = bytes as f64 / crate::flash::filled_s(&mut device, 1024);
+        let (rate, _) = drive.copied_bytes_per_s().unwrap();
+        assert!((rate / filled - 1.0).abs() < 0.02, "{name}: {rate} for {filled} B/s");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The cells are copies from public measurements; each names its source.
 
-use block::Request;
+use block::{Request, SECTOR_BYTES};
 use lab::catalogue;
 use lab::grid::{Fit, Given, Group, Interface, fit, judge, read};
 use sim::{Device, Event, Flash};
@@ -75,6 +75,65 @@ fn a_p4800x() {
 fn the_writes_of_an_nvme_drive() {
     let (_, groups) = fitted("NVMe-A", include_str!("../data/flash/nvme-a.csv"), 1000);
     assert_median("NVMe-A", &groups, 0.08);
+}
+
+/// How long the model takes to write all of a device in order, in seconds: commands of `sectors`, four in flight.
+pub(crate) fn filled_s(device: &mut dyn Device, sectors: u64) -> f64 {
+    let all = device.geometry().target_sectors[0];
+    let (mut next, mut events, mut last) = (0, Vec::new(), 0);
+    let mut submit = |device: &mut dyn Device, now| {
+        let part = sectors.min(all - next);
+        if part > 0 {
+            device.submit(now, next, Request::write(next, part as u32));
+            next += part;
+        }
+    };
+    for _ in 0..4 {
+        submit(device, 0);
+    }
+    while let Some(now) = device.next_event() {
+        device.advance(now, &mut events);
+        for event in events.drain(..) {
+            if let Event::Done { at, .. } = event {
+                last = at;
+                submit(device, at);
+            }
+        }
+    }
+    last as f64 / 1e9
+}
+
+/// An MX200 was said to be rebuilt at 7 MB/s, the rate of random writes beside garbage collection; the model writes to
+/// all of it in order at 28.
+#[test]
+fn a_drive_is_copied_as_fast_as_the_model_fills_it() {
+    for name in [
+        "mx200-250gb",
+        "d3-s4610-480gb",
+        "iocost-samsung-ssd-860",
+        "iocost-samsung-ssd-870",
+        "sabrent-rocket-4-plus-2tb",
+    ] {
+        let drive = catalogue::drive(name).unwrap();
+        let spec = drive.flash().unwrap().spec().unwrap();
+        let filled_s = filled_s(&mut Flash::new(&spec).unwrap(), 8192);
+        let filled = (drive.sectors() * SECTOR_BYTES) as f64 / filled_s;
+        let (first, last) = drive.copied_bytes_per_s().unwrap();
+        assert!((first / filled - 1.0).abs() < 0.02, "{name}: {first} for {filled} B/s");
+        assert_eq!(first.to_bits(), last.to_bits(), "{name}");
+    }
+}
+
+/// A drive is read for a copy, too: at no more than its units and its link give.
+#[test]
+fn a_drive_is_copied_no_faster_than_it_is_read() {
+    let drive = catalogue::drive("980-pro-1tb").unwrap();
+    let mut spec = drive.flash().unwrap().spec().unwrap();
+    let most = spec.long_read_bytes_per_s();
+    assert!(most <= spec.read_bytes_per_s as f64, "{most}");
+    spec.units = 1;
+    let (unit_ns, page) = (spec.unit_read_ns as f64, f64::from(spec.page_bytes));
+    assert!(spec.long_read_bytes_per_s() < 20.0 * page / unit_ns * 1e9);
 }
 
 /// The seconds in which a rate falls below half of the highest, and comes back.

@@ -15,6 +15,7 @@
 
 mod drain;
 mod link;
+mod long;
 mod parts;
 mod place;
 mod spec;

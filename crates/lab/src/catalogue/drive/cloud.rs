@@ -121,6 +121,9 @@ pub struct Cloud {
     label: String,
 }
 
+/// The largest command that Linux sends, in bytes.
+const COMMAND_BYTES: u32 = 512 * 1024;
+
 /// A network that nobody knows the rate of.
 const INTERFACE_BYTES_PER_S: f64 = 1e12;
 
@@ -209,6 +212,18 @@ impl ClassModel for Cloud {
         let longest_ns = spec.read_ns.iter().chain(&spec.write_ns).max().copied().unwrap_or(1);
         let alone = SECTOR_BYTES * 1_000_000_000 / longest_ns.max(1);
         Ok(bytes.into_iter().chain(ios).chain([("latency_p95_us", alone)]).collect())
+    }
+
+    /// By commands as large as Linux sends, without burst credit.
+    fn copied_bytes_per_s(&self) -> Result<(f64, f64)> {
+        let spec = self.spec();
+        let most = if spec.merges { spec.unit_bytes } else { spec.unit_bytes.min(COMMAND_BYTES) };
+        let rates = spec.limits.iter().map(|limit| {
+            let each = if limit.counts == Counts::Ios { f64::from(most) } else { 1.0 };
+            limit.reads_per_s.min(limit.writes_per_s) as f64 * each
+        });
+        let rate = rates.fold(INTERFACE_BYTES_PER_S, f64::min);
+        Ok((rate, rate))
     }
 
     fn write_cache(&self) -> bool {

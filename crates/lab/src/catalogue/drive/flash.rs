@@ -260,6 +260,13 @@ impl ClassModel for Flash {
         ])
     }
 
+    /// Read from one, and written in order to the other: its garbage collection has nothing to copy.
+    fn copied_bytes_per_s(&self) -> Result<(f64, f64)> {
+        let spec = self.spec()?;
+        let rate = spec.long_read_bytes_per_s().min(spec.long_write_bytes_per_s());
+        Ok((rate, rate))
+    }
+
     fn write_cache(&self) -> bool {
         !self.figures.power_loss_protection
     }
