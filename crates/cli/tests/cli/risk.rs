@@ -80,7 +80,7 @@ fn groups_are_said_and_zfs_resilvers() {
     let text = stdout(scratch().path(), &raidz);
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain.starts_with("raidz3 in 2 groups on 16 × "), "{text}");
-    assert!(plain.contains("ZFS's resilver") && !plain.contains("speed_limit_max"), "{text}");
+    assert!(plain.contains("ZFS's resilver") && !plain.contains("speed_limit_m"), "{text}");
 }
 
 /// Flash was rebuilt at the rate of random writes beside garbage collection: an MX200 at 7 MB/s.
@@ -91,4 +91,15 @@ fn flash_is_rebuilt_in_order() {
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let rate = "the whole drive at its own 28 MB/s; nobody measured long writes to it;";
     assert!(plain.contains(rate), "{text}");
+}
+
+/// The range was said without a word of the loads that it is of; 30 days were simulated beside one that never pauses.
+#[test]
+fn a_load_that_never_pauses_starves_a_rebuild() {
+    let text = stdout(scratch().path(), &EIGHT);
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        plain.contains("a load that never pauses can hold it down to md's speed_limit_min, 1 MB/s"),
+        "{text}"
+    );
 }
