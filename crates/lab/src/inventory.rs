@@ -74,6 +74,8 @@ pub struct HeldVolume {
     pub faulty: Vec<String>,
     /// What is to be known of those members.
     pub said: Vec<String>,
+    /// Whether it has no chunk that a tool would tell: ZFS deals blocks.
+    is_without_chunk: bool,
     /// Whether only `lsblk` tells of it, which has members in no order, and spares and failed ones among them.
     is_rough: bool,
 }

@@ -392,6 +392,95 @@ fn mdstat_counts_members_before_lsblk() {
     }
 }
 
+/// A pool as `zpool status` prints it: the lines of its table without those of the pool.
+fn zpool(lines: &str) -> String {
+    let lines: Vec<String> = lines.lines().map(|line| format!("\t{line}\n")).collect();
+    format!(
+        "  pool: tank\n state: DEGRADED\n  scan: scrub repaired 0B\nconfig:\n\n\tNAME  STATE  READ WRITE CKSUM\n\ttank  DEGRADED\n{}\n\
+         errors: No known data errors\n",
+        lines.concat()
+    )
+}
+
+/// How many members an experiment has, those that count as failed, and its text.
+fn failed(text: &str) -> (usize, Vec<u32>, &str) {
+    assert!(text.contains("`ileave run FILE` runs it."), "{text}");
+    let plan = Plan::new(&Experiment::parse("x.toml", text).unwrap()).unwrap();
+    let volume = &plan.trials[0].setup.volume;
+    (volume.members.len(), volume.failed.clone(), text)
+}
+
+/// A pool without one of its members was a whole one, and what stands beside its data was not said.
+#[test]
+fn what_a_pool_misses_has_failed() {
+    let disks = lsblk("ST18000NM000J", 18_000_207_937_536, 8);
+    for state in ["REMOVED", "UNAVAIL", "FAULTED", "OFFLINE"] {
+        let pool = zpool(&format!(
+            "  raidz2-0  DEGRADED\n    sda  ONLINE\n    sdb  ONLINE\n    sdx  {state}\n    sdd  DEGRADED\n    sde  ONLINE\n\
+             logs\n  mirror-1  ONLINE\n    nvme0n1p4  ONLINE\n    nvme1n1p4  ONLINE\ncache\n  sdf  ONLINE\n\
+             special\n  mirror-2  ONLINE\n    sdg  ONLINE\n    sdh  ONLINE\nspares\n  sdg  AVAIL\n"
+        ));
+        let text = experiment(&[&disks, &pool]).unwrap();
+        assert_eq!(failed(&text).0, 5);
+        assert_eq!(failed(&text).1, [2]);
+        for said in [
+            format!("# Member 2, sdx, is {state}, and counts as failed.\n"),
+            "# Nothing is known of sdx; a drive like the first stands for it.\n".into(),
+            "# Left out: its log nvme0n1p4, nvme1n1p4, where synchronous writes go first.\n".into(),
+            "# Left out: its read cache sdf.\n".into(),
+            "# Left out: its special vdev sdg, sdh, where metadata and small blocks go.\n".into(),
+            "# Left out: its spare sdg.\n".into(),
+        ] {
+            assert!(text.contains(&said), "{said}: {text}");
+        }
+        assert!(!text.contains("chunk"), "{text}");
+    }
+}
+
+/// A member and what takes its place were two: three disks and two made a RAID 10 of five.
+#[test]
+fn a_replacement_is_no_further_member() {
+    let disks = lsblk("ST18000NM000J", 18_000_207_937_536, 8);
+    let pool = |pair: &str| {
+        let pool = zpool(&format!(
+            "  mirror-0  ONLINE\n    sda  ONLINE\n{pair}  mirror-1  ONLINE\n    sdc  ONLINE\n    sdd  ONLINE\n"
+        ));
+        let text = experiment(&[&disks, &pool]).unwrap();
+        let (count, places, _) = failed(&text);
+        assert_eq!((count, planned(&text).0.as_str()), (4, "raid10"), "{text}");
+        (places, text)
+    };
+    let (places, text) = pool(
+        "    replacing-1  DEGRADED\n      sdb  OFFLINE\n      sdg  ONLINE  0 0 0  (resilvering)\n",
+    );
+    assert_eq!(places, [1]);
+    assert!(text.contains("# Member 1, sdg, is being restored, and counts as failed."), "{text}");
+    // The old one is still whole.
+    let whole =
+        "    replacing-1  ONLINE\n      sdb  ONLINE\n      sdg  ONLINE  0 0 0  (resilvering)\n";
+    assert_eq!(pool(whole).0, [0_u32; 0]);
+    // A spare that has all of it, one that does not yet, and one that has failed, too.
+    let spare = "    spare-1  DEGRADED\n      12345678901  UNAVAIL  0 0 0  was /dev/sdb1\n      sdg  ONLINE\n";
+    assert_eq!(pool(spare).0, [0_u32; 0]);
+    assert_eq!(pool(&spare.replace("sdg  ONLINE", "sdg  ONLINE  0 0 0  (resilvering)")).0, [1]);
+    let (places, text) = pool(&spare.replace("sdg  ONLINE", "sdg  REMOVED"));
+    assert_eq!(places, [1]);
+    assert!(text.contains("# Member 1, /dev/sdb1, is UNAVAIL"), "{text}");
+    // Three disks in each mirror are three copies.
+    let three = zpool(
+        "  mirror-0  ONLINE\n    sda  ONLINE\n    sdb  ONLINE\n    sdc  ONLINE\n  mirror-1  ONLINE\n    sdd  ONLINE\n    sde  ONLINE\n    sdf  ONLINE\n",
+    );
+    assert_eq!(planned(&experiment(&[&disks, &three]).unwrap()).0, "md-raid10-n3");
+    // Mirrors of two and of three are refused in whole words.
+    let odd = three.replace("    sdc  ONLINE\n", "");
+    let odd = odd.lines().filter(|line| !line.contains("sdc")).collect::<Vec<_>>().join("\n");
+    let text = experiment(&[&disks, &odd]).unwrap();
+    assert!(
+        text.contains("refuses it as it is: ") && !text.lines().next().unwrap().contains("  "),
+        "{text}"
+    );
+}
+
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "(md0 : active raid[0156] |sd[a-c]1?\\[[0-9]\\](\\(F\\))? |\\[[U_]{1,4}\\]|[0-9]+ |512k chunk|pool: |config:|\\n|raidz2-0|LV |Stripe |Devices |: 0 8 striped 2 4 8:0 0 |sd0: |<|>|, |\\[sda\\] |sectors|byte |scsi 0: Direct-Access|PQ: |\\{\"blockdevices\":\\[|\\]\\}|.){0,60}") {

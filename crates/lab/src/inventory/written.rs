@@ -80,16 +80,17 @@ impl Inventory {
                 volume.name
             ))
         };
-        let there = volume.members.iter().filter(|member| !member.is_empty());
-        let known = there.map(|member| self.disk_of(member).ok_or_else(|| unknown(member)));
-        let known = known.collect::<Result<Vec<_>>>()?;
-        let first = *known.first().ok_or_else(|| unknown("0"))?;
-        let mut known = known.into_iter();
-        let disks: Vec<&HeldDisk> = volume
-            .members
-            .iter()
-            .map(|member| if member.is_empty() { first } else { known.next().unwrap_or(first) })
-            .collect();
+        let found = |(place, member): (usize, &String)| {
+            let is_down = volume.failed.contains(&place);
+            match self.disk_of(member) {
+                None if is_down || member.is_empty() => Ok(None),
+                found => found.map(Some).ok_or_else(|| unknown(member)),
+            }
+        };
+        let found = volume.members.iter().enumerate().map(found);
+        let found = found.collect::<Result<Vec<Option<&HeldDisk>>>>()?;
+        let first = *found.iter().flatten().next().ok_or_else(|| unknown("0"))?;
+        let disks: Vec<&HeldDisk> = found.iter().map(|disk| disk.unwrap_or(first)).collect();
         let _ = writeln!(text, "# {}", volume.name);
         let missing = write_drives(text, &disks);
         if let Some(note) = &volume.note {
@@ -97,6 +98,15 @@ impl Inventory {
         }
         for sentence in &volume.said {
             let _ = writeln!(text, "# {}.", printable(sentence));
+        }
+        for (place, member) in volume.members.iter().enumerate() {
+            if !member.is_empty() && found[place].is_none() {
+                let _ = writeln!(
+                    text,
+                    "# Nothing is known of {}; a drive like the first stands for it.",
+                    printable(member)
+                );
+            }
         }
         let _ = writeln!(text, "level = \"{}\"", volume.level);
         if !volume.failed.is_empty() {
@@ -109,7 +119,8 @@ impl Inventory {
             Some(bytes) => {
                 let _ = writeln!(text, "interleave = \"{}\"", units::format_bytes(bytes));
             }
-            None => text.push_str("# The chunk is not said: mdadm's and zpool's tools tell it.\n"),
+            None if volume.is_without_chunk => {}
+            None => text.push_str("# The chunk is not said: `mdadm --detail` tells it.\n"),
         }
         if volume.has_bitmap && level.is_some_and(|level| level.has_bitmap()) {
             text.push_str("bitmap = \"internal\"\n");
@@ -160,7 +171,7 @@ fn heading(text: &str, missing: &[String]) -> String {
     match Experiment::parse("FILE", text).and_then(|experiment| admit(&experiment)) {
         Ok(()) => "# What was found; `ileave run FILE` runs it.".into(),
         Err(error) => {
-            let error = printable(&error.to_string().replace('\n', " "));
+            let error: String = error.to_string().replace(char::is_control, " ");
             format!("# What was found; `ileave run FILE` refuses it as it is: {error}.")
         }
     }
