@@ -11,6 +11,7 @@
 //! These are read for people, not checked: a line that says nothing of a disk or a volume is passed over. What is
 //! found is matched with the catalogue and printed as an experiment.
 
+mod by_id;
 mod dmesg;
 mod holds;
 mod json;
@@ -20,6 +21,7 @@ mod mdstat;
 mod written;
 mod zpool;
 
+pub use by_id::Ids;
 pub use holds::Holds;
 pub use kinds::{Kind, kinds};
 
@@ -37,6 +39,8 @@ pub struct HeldDisk {
     pub bytes: Option<u64>,
     /// Its number, as `dmsetup` has it: `8:16`.
     pub number: Option<String>,
+    /// What its names in `/dev/disk/by-id` are made of.
+    pub ids: Ids,
     /// What it holds now.
     pub holds: Holds,
     /// Whether it turns, where that is said.
@@ -162,6 +166,7 @@ impl Inventory {
         }
         known.bytes = known.bytes.or(disk.bytes);
         known.number = known.number.take().or(disk.number);
+        known.ids.add(disk.ids);
         known.holds.add(disk.holds);
         known.turns = known.turns.or(disk.turns);
     }
@@ -182,7 +187,8 @@ impl Inventory {
         }
     }
 
-    /// The disk that a member of a volume is, or is a part of: `sdb1` of `sdb`, `nvme0n1p2` of `nvme0n1`.
+    /// The disk that a member of a volume is, or is a part of: `sdb1` of `sdb`, `nvme0n1p2` of `nvme0n1`, or what
+    /// `/dev/disk/by-id` calls so.
     pub fn disk_of(&self, member: &str) -> Option<&HeldDisk> {
         let name = member.rsplit('/').next().unwrap_or(member);
         if name.is_empty() {
@@ -190,7 +196,7 @@ impl Inventory {
         }
         let name = self.aliases.get(name).map_or(name, String::as_str);
         let whole = |disk: &&HeldDisk| disk.device == name || disk.number.as_deref() == Some(name);
-        self.disks.iter().find(whole).or_else(|| {
+        let found = self.disks.iter().find(whole).or_else(|| {
             let is_part = |disk: &&HeldDisk| {
                 let rest = name.strip_prefix(disk.device.as_str());
                 rest.is_some_and(|rest| {
@@ -199,7 +205,8 @@ impl Inventory {
                 })
             };
             self.disks.iter().find(is_part)
-        })
+        });
+        found.or_else(|| self.disks.iter().find(|disk| disk.ids.means(name)))
     }
 }
 

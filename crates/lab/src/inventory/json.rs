@@ -1,6 +1,6 @@
 //! `lsblk -J -O` and `nvme list -o json`.
 
-use super::{HeldDisk, HeldVolume, Holds, Inventory};
+use super::{HeldDisk, HeldVolume, Holds, Ids, Inventory};
 use crate::error::{Error, Result};
 use serde_json::Value as Json;
 
@@ -55,11 +55,15 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
     if kind == "disk" {
         let number = Some(text(device, "maj:min")).filter(|number| !number.is_empty());
         let (model, bytes) = (text(device, "model"), size(device, "size"));
-        let (holds, turns) = (Holds::of(device), turns(device));
-        inventory.add(HeldDisk { device: name.clone(), model, bytes, number, holds, turns });
+        let (ids, holds, turns) = (Ids::of(device), Holds::of(device), turns(device));
+        inventory.add(HeldDisk { device: name.clone(), model, bytes, number, ids, holds, turns });
     } else if let Some(disk) = disk {
         let number = text(device, "maj:min");
         inventory.aliases.insert(name.clone(), disk.to_string());
+        let partuuid = text(device, "partuuid");
+        if !partuuid.is_empty() {
+            inventory.aliases.insert(partuuid, disk.to_string());
+        }
         if !number.is_empty() {
             inventory.aliases.entry(number).or_insert_with(|| disk.to_string());
         }
@@ -94,7 +98,8 @@ fn nvme(inventory: &mut Inventory, device: &Json) {
         return;
     }
     let (model, bytes) = (text(device, "ModelNumber"), size(device, "PhysicalSize"));
-    inventory.add(HeldDisk { device: device_name, model, bytes, ..HeldDisk::default() });
+    let ids = Ids::new(&model, &text(device, "SerialNumber"));
+    inventory.add(HeldDisk { device: device_name, model, bytes, ids, ..HeldDisk::default() });
 }
 
 /// The same of newer versions: a namespace of a controller.
@@ -102,6 +107,7 @@ fn nvme_of(inventory: &mut Inventory, controller: &Json, namespace: &Json) {
     let device = text(namespace, "NameSpace");
     if !device.is_empty() {
         let (model, bytes) = (text(controller, "ModelNumber"), size(namespace, "PhysicalSize"));
-        inventory.add(HeldDisk { device, model, bytes, ..HeldDisk::default() });
+        let ids = Ids::new(&model, &text(controller, "SerialNumber"));
+        inventory.add(HeldDisk { device, model, bytes, ids, ..HeldDisk::default() });
     }
 }

@@ -481,6 +481,29 @@ fn a_replacement_is_no_further_member() {
     );
 }
 
+/// Names of `/dev/disk/by-id` were never found, though lsblk has all that they are made of.
+#[test]
+fn members_are_found_by_id() {
+    let disk = |index: usize| {
+        format!(
+            r#"{{"name":"sd{0}","type":"disk","model":"ST18000NM000J-2TV103","serial":"ZR50AAA{index}","size":18000207937536,
+                "children":[{{"name":"sd{0}1","type":"part","partuuid":"0fc63daf-{index}"}}]}}"#,
+            char::from(b'a' + index as u8)
+        )
+    };
+    let disks: Vec<String> = (0..3).map(disk).collect();
+    let disks = format!("{{\"blockdevices\":[{}]}}", disks.join(","));
+    for member in ["ata-ST18000NM000J-2TV103_ZR50AAA", "0fc63daf-"] {
+        let part = if member.starts_with("ata") { "-part1" } else { "" };
+        let lines: Vec<String> =
+            (0..3).map(|n| format!("    {member}{n}{part}  ONLINE\n")).collect();
+        let text =
+            experiment(&[&disks, &zpool(&format!("  raidz1-0  ONLINE\n{}", lines.concat()))])
+                .unwrap();
+        assert_eq!(planned(&text).2, vec!["st18000nm000j"; 3], "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "(md0 : active raid[0156] |sd[a-c]1?\\[[0-9]\\](\\(F\\))? |\\[[U_]{1,4}\\]|[0-9]+ |512k chunk|pool: |config:|\\n|raidz2-0|LV |Stripe |Devices |: 0 8 striped 2 4 8:0 0 |sd0: |<|>|, |\\[sda\\] |sectors|byte |scsi 0: Direct-Access|PQ: |\\{\"blockdevices\":\\[|\\]\\}|.){0,60}") {
