@@ -195,8 +195,14 @@ impl Store {
         );
         if there != *manifest {
             let what = there.difference(manifest);
+            let apart = there.settings_apart(manifest);
+            let option = match apart.as_slice() {
+                [one] => one.option().map(|option| format!("go on with `{option}`, ")),
+                _ => None,
+            };
+            let option = option.unwrap_or_default();
             return Err(Error::input(format!(
-                "{} holds the results of another experiment ({what}); give `--resume` the directory \
+                "{} holds the results of another experiment ({what}); {option}give `--resume` the directory \
                  that this one was started in, or start anew with `--out`",
                 directory.display()
             )));

@@ -47,7 +47,7 @@ pub use directory::{
     UNSETTLED, is_own_file, is_results, merge, ranges,
 };
 pub use error::{Error, Result};
-pub use manifest::{FORMAT, Imported, Manifest};
+pub use manifest::{Apart, FORMAT, Imported, Manifest};
 pub use modelled::{WORST_DRIVE_ERROR, WORST_FLASH_ERROR};
 pub use shard::Shard;
 

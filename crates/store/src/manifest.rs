@@ -185,6 +185,10 @@ impl Manifest {
             };
             return format!("its members are {}, not {}", said(self), said(wanted));
         }
+        // An option that was given only once changes the drives, too, and no file has.
+        if let Some(apart) = self.settings_apart(wanted).first() {
+            return apart.said();
+        }
         let files = |of: &Manifest| {
             (of.drives.clone(), of.hosts.clone(), of.controllers.clone(), of.trees.clone())
         };
@@ -207,14 +211,68 @@ impl Manifest {
             let said = |of: &Manifest| of.machine.get(what).cloned().unwrap_or("unknown".into());
             return format!("it ran where {what} is `{}`, not `{}`", said(self), said(wanted));
         }
-        let changed = wanted
-            .experiment
-            .lines()
-            .find(|line| !self.experiment.lines().any(|other| other == *line))
-            .or_else(|| {
-                self.experiment.lines().find(|l| !wanted.experiment.lines().any(|o| o == *l))
-            });
-        format!("its {} differs", changed.unwrap_or("plan"))
+        "its plan differs".into()
+    }
+
+    /// The settings that two experiments do not have in common, in order of their keys.
+    pub fn settings_apart(&self, other: &Manifest) -> Vec<Apart> {
+        let [own, others] = [self.settings(), other.settings()];
+        let mut keys: Vec<&String> = own.keys().chain(others.keys()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let differ = keys.into_iter().filter(|key| own.get(*key) != others.get(*key));
+        let apart = differ.map(|key| Apart {
+            key: key.clone(),
+            first: own.get(key).cloned(),
+            second: others.get(key).cloned(),
+        });
+        apart.collect()
+    }
+}
+
+/// A setting that two experiments do not have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Apart {
+    /// Its key path.
+    pub key: String,
+    /// What it is in the first; nothing where that does not say.
+    pub first: Option<toml::Value>,
+    /// What it is in the second.
+    pub second: Option<toml::Value>,
+}
+
+impl Apart {
+    /// How messages write a value.
+    pub fn in_words(value: Option<&toml::Value>) -> String {
+        value.map_or("not set".into(), written)
+    }
+
+    /// That they differ.
+    fn said(&self) -> String {
+        let [own, wanted] =
+            [&self.first, &self.second].map(|value| Apart::in_words(value.as_ref()));
+        format!("its `{}` is {own}, not {wanted}", self.key)
+    }
+
+    /// The option that makes the second as the first is, where a single one does.
+    pub(crate) fn option(&self) -> Option<String> {
+        let value = self.first.as_ref().filter(|value| value.is_str() || value.is_bool())?;
+        let value = written(value);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "+-_.,/".contains(c);
+        let quote = if value.chars().all(is_plain) { "" } else { "'" };
+        Some(match self.key.as_str() {
+            "volume.drives" => format!("--drives {quote}{value}{quote}"),
+            key => format!("--set {quote}{key}={value}{quote}"),
+        })
+    }
+}
+
+/// A value without the quotes of TOML.
+fn written(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Array(all) => all.iter().map(written).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
     }
 }
 

@@ -106,3 +106,27 @@ fn a_run_of_format_1_on_files_that_have_changed_is_not() {
     }
     assert_eq!(read(&here.join("results/manifest.toml")), before);
 }
+
+/// "A drive file has changed since" was said where `--drives` alone differed, and compare's two titles were alike.
+#[test]
+fn an_option_that_was_given_once_is_named() {
+    let scratch = scratch();
+    let here = scratch.path();
+    let text = "name = \"nas\"\n[volume]\ndrives = \"2xwd740gd\"\nlevel = \"stripe\"\ninterleave = [\"64KiB\", \"128KiB\"]\n\
+                [workload.w]\nkind = \"random\"\nblock = \"8KiB\"\ncount = 100\n";
+    std::fs::write(here.join("nas.toml"), text).unwrap();
+    stdout(here, &["run", "nas.toml", "--out", "one"]);
+    stdout(here, &["run", "nas.toml", "--drives", "3xwd740gd", "--out", "other"]);
+    let output = ileave(here, &["run", "nas.toml", "--resume", "other"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    for words in
+        ["its `volume.drives` is 3xwd740gd, not 2xwd740gd", "go on with `--drives 3xwd740gd`, "]
+    {
+        assert!(error.contains(words), "{error}");
+    }
+    assert!(!error.contains("changed since"), "{error}");
+    stdout(here, &["run", "nas.toml", "--drives", "3xwd740gd", "--resume", "other"]);
+    let compared = stdout(here, &["compare", "one", "other"]);
+    let said = "\n  volume.drives: 2xwd740gd in the first, 3xwd740gd in the second\n";
+    assert!(compared.contains(said) && !compared.contains("interleave: "), "{compared}");
+}

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use store::factor::Factors;
 use store::quantity::{Better, Quantity};
 use store::record::{Record, plain};
-use store::{Manifest, Results};
+use store::{Apart, Manifest, Results};
 
 /// Two results directories side by side.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +29,8 @@ pub struct Compared {
     pub first: String,
     /// What the second is called.
     pub second: String,
+    /// The settings that they do not have in common and that no factor is, a sentence each.
+    pub apart: Vec<String>,
     /// The cells that both have.
     pub cells: Vec<ComparedCell>,
     /// Cells that only one of them has.
@@ -80,6 +82,30 @@ pub enum Judged {
     Others,
 }
 
+/// Settings that are named where two runs do not have them in common.
+const APART_MAX: usize = 5;
+
+/// What tells the settings of two runs apart, a line each; a factor has its columns.
+fn apart(first: &Results, second: &Results) -> Vec<String> {
+    // What was published or imported has none.
+    if [first, second].iter().any(|of| of.manifest.experiment.is_empty()) {
+        return Vec::new();
+    }
+    let varies = |of: &Results, key: &str| of.records.iter().any(|one| one.at.contains_key(key));
+    let mut all = first.manifest.settings_apart(&second.manifest);
+    all.retain(|Apart { key, .. }| {
+        let is_said = ["name", "about", "workloads"].contains(&key.as_str());
+        !(is_said || varies(first, key) && varies(second, key))
+    });
+    let more = all.len().saturating_sub(APART_MAX);
+    let said = all.iter().take(APART_MAX).map(|Apart { key, first, second }| {
+        let [first, second] = [first, second].map(|value| Apart::in_words(value.as_ref()));
+        format!("{key}: {first} in the first, {second} in the second")
+    });
+    let rest = (more > 0).then(|| format!("and {more} more settings differ"));
+    said.chain(rest).collect()
+}
+
 impl Compared {
     /// `first` beside `second`.
     pub fn new(first: &Results, second: &Results) -> Self {
@@ -115,6 +141,7 @@ impl Compared {
             factors: first.manifest.factors.clone(),
             first: format!("{} on {}", first.manifest.name, first.manifest.rig),
             second: format!("{} on {}", second.manifest.name, second.manifest.rig),
+            apart: apart(first, second),
             alone: ours.len() + theirs.len() - 2 * in_both,
             all: together(&cells).filter(|_| alike),
             rank_correlation: correlation.collect(),
@@ -126,7 +153,11 @@ impl Compared {
     pub fn text(&self) -> String {
         let answer = if self.cells.is_empty() { Vec::new() } else { vec![self.answer()] };
         let mut text = paragraphs(&answer);
-        write!(text, "first: {}; second: {}\n\n", self.first, self.second).expect("a string grows");
+        writeln!(text, "first: {}; second: {}", self.first, self.second).expect("a string grows");
+        for sentence in &self.apart {
+            writeln!(text, "  {sentence}").expect("a string grows");
+        }
+        text.push('\n');
         if self.cells.is_empty() {
             return text
                 + "Nothing to compare: the runs share no workload with the same factor values.\n";
