@@ -13,7 +13,7 @@ pub mod facts;
 mod failed;
 mod fill;
 mod guessed;
-mod late;
+pub(crate) mod late;
 pub mod layouts;
 mod measured;
 mod of_bitmap;
@@ -317,6 +317,7 @@ impl Verdict {
     ) -> Vec<Point> {
         let mut points = unsteady::told(manifest, records);
         points.extend(late::told(&self.ranked, manifest, records));
+        points.extend(late::apart(&self.ranked, manifest, records));
         points.extend(refused::told(&self.ranked, manifest, records));
         points.extend(of_host::told(&self.ranked, manifest, records));
         points.extend(of_bitmap::told(&self.ranked, manifest, records));

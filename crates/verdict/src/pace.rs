@@ -1,9 +1,10 @@
 //! Whether a stream kept its pace: "can it take 2 MB/s for at least one minute?"
 
+use crate::judge::late;
 use crate::why::CellSummary;
 
 /// Late blocks up to this share of all are some, and no missed rate.
-const FEW: f64 = 0.001;
+pub(crate) const FEW: f64 = 0.001;
 
 /// A sentence for each cell whose workload has a rate.
 pub fn sentences(cells: &[CellSummary<'_>]) -> Vec<String> {
@@ -25,14 +26,28 @@ fn sentence(cell: &CellSummary<'_>) -> Option<String> {
     } else if underruns <= FEW * most as f64 {
         format!(
             "{what}: kept its rate for {elapsed_s:.1} s, but for {underruns:.0} of {most} blocks, late by up to \
-             {late_ms:.1} ms."
+             {}.",
+            late::of_ms(late_ms)
+        )
+    } else if is_kept(cell) {
+        format!(
+            "{what}: {underruns:.0} of {most} blocks were late in {elapsed_s:.1} s, by up to {}; on the whole it \
+             kept its rate.",
+            late::of_ms(late_ms)
         )
     } else {
         format!(
             "{what}: did not keep its rate: {underruns:.0} blocks were late in {elapsed_s:.1} s, by up to \
-             {late_ms:.1} ms; it reached {rate:.2} MB/s."
+             {}; it reached {rate:.2} MB/s.",
+            late::of_ms(late_ms)
         )
     })
+}
+
+/// Whether all trials reach the rate on the whole, however many blocks were late.
+fn is_kept(cell: &CellSummary<'_>) -> bool {
+    let mut shares = cell.records.iter().filter_map(|record| late::reached(record));
+    shares.all(|share| share >= late::KEPT)
 }
 
 #[cfg(test)]
@@ -76,6 +91,16 @@ mod tests {
             sentences(&why::unordered(&store::factor::Factors::default(), &records)).remove(0)
         };
         assert!(said(2.0).contains("kept its rate") && said(2.0).contains("but for 2 of "));
-        assert!(said(400.0).contains("did not keep its rate"));
+        // Many, and none of them for long: it did not keep a rate that it had reached.
+        let kept = said(400.0);
+        assert!(
+            kept.contains(": 400 of ") && kept.ends_with("on the whole it kept its rate."),
+            "{kept}"
+        );
+        records[0].samples.insert("late_max_ms", 60_000.0);
+        let late =
+            sentences(&why::unordered(&store::factor::Factors::default(), &records)).remove(0);
+        assert!(late.contains("did not keep its rate: 400 blocks were late"), "{late}");
+        assert!(late.contains("by up to 60.0 s; it reached"), "{late}");
     }
 }

@@ -3,13 +3,15 @@
 use super::Ranked;
 use super::answer::{Point, point};
 use super::layouts::split;
+use crate::pace::FEW;
 use crate::tables::percent;
 use serde_json::{Map, Value as Json};
+use std::fmt;
 use store::Manifest;
 use store::record::Record;
 
 /// A rate that is reached to this share is kept: single requests are late on any disk.
-const KEPT: f64 = 0.95;
+pub(crate) const KEPT: f64 = 0.95;
 
 /// That the best does not keep a rate that was asked for, and what does.
 pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
@@ -36,9 +38,80 @@ pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
     Some(point("too slow", text))
 }
 
+/// Layouts whose blocks come late more often, or later, than those of others, though the times of the blocks may be alike: a
+/// line for each workload.
+pub(super) fn apart(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Vec<Point> {
+    let rated = records.iter().filter(|record| record.sample("underruns").is_some());
+    let mut workloads: Vec<&str> = rated.map(|record| record.workload.as_str()).collect();
+    workloads.sort_unstable();
+    workloads.dedup();
+    let points = workloads.into_iter().filter_map(|workload| {
+        let of = |layout: &Ranked| -> Option<Late> {
+            let own = records.iter().filter(|record| {
+                record.workload == workload && split(manifest, record).1 == layout.at
+            });
+            own.filter_map(Late::of).max_by(|one, other| one.share().total_cmp(&other.share()))
+        };
+        let all: Vec<(&Ranked, Late)> =
+            ranked.iter().filter_map(|layout| Some((layout, of(layout)?))).collect();
+        let (least, at_least) =
+            all.iter().min_by(|(_, one), (_, other)| one.share().total_cmp(&other.share()))?;
+        let (worst, at_worst) =
+            all.iter().max_by(|(_, one), (_, other)| one.share().total_cmp(&other.share()))?;
+        // Few late blocks are chance.
+        if at_worst.share() <= FEW || at_worst.share() < TIMES * at_least.share() {
+            return None;
+        }
+        let text = format!(
+            "{workload}: {} is late with {at_worst}, {} with {at_least}",
+            worst.label, least.label
+        );
+        Some(point("late", text))
+    });
+    points.collect()
+}
+
+/// How often more a layout is late than another where that is said.
+const TIMES: f64 = 2.0;
+
+/// The late blocks of a trial.
+#[derive(Clone, Copy, Debug)]
+struct Late {
+    blocks: f64,
+    of: f64,
+    by_ms: f64,
+}
+
+impl Late {
+    fn of(record: &Record) -> Option<Self> {
+        let (blocks, by_ms) = (record.sample("underruns")?, record.sample("late_max_ms")?);
+        Some(Late { blocks, of: record.requests as f64, by_ms })
+    }
+
+    fn share(&self) -> f64 {
+        self.blocks / self.of.max(1.0)
+    }
+}
+
+impl fmt::Display for Late {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Late { blocks, of, by_ms } = self;
+        if *blocks == 0.0 {
+            f.write_str("none")
+        } else {
+            write!(f, "{blocks:.0} of {of:.0} blocks, by up to {}", of_ms(*by_ms))
+        }
+    }
+}
+
+/// A delay as people read it.
+pub(crate) fn of_ms(ms: f64) -> String {
+    if ms < 1000.0 { format!("{ms:.1} ms") } else { format!("{:.1} s", ms / 1000.0) }
+}
+
 /// What share of the rate asked for a trial reached: its last requests come as late as it is behind, and that grows with
 /// its length. None where no rate was asked for.
-fn reached(record: &Record) -> Option<f64> {
+pub(crate) fn reached(record: &Record) -> Option<f64> {
     let late_s = record.sample("late_max_ms")? / 1000.0;
     let ran_s = record.sample("elapsed_s")? + record.sample("warm_up_s").unwrap_or(0.0);
     Some((1.0 - late_s / ran_s).clamp(0.0, 1.0))
@@ -77,6 +150,29 @@ mod tests {
         assert!(
             other.contains("stripe reaches about ") && other.ends_with("concat keeps it"),
             "{other}"
+        );
+    }
+
+    /// All layouts had the same times, were tied, and one was late with every tenth block.
+    #[test]
+    fn layouts_that_are_late_more_often_are_said_to_be() {
+        let (manifest, mut records) = modelled(
+            "[volume]\ndrives = '2xwd740gd'\nlevel = ['stripe', 'concat']\ninterleave = '64KiB'\n\
+             [workload.take]\nkind = 'sequential'\nblock = '1MiB'\nrate = '5MB/s'\ndepth = 4\ncount = 100\n",
+        );
+        let mut said = |blocks: f64| {
+            for record in records.iter_mut().filter(|of| of.at["volume.level"] == "concat") {
+                record.samples.insert("underruns", blocks);
+                record.samples.insert("late_max_ms", 1282.5);
+            }
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            verdict.points.into_iter().find(|point| point.about == "late").map(|of| of.text)
+        };
+        assert_eq!(said(0.0), None);
+        let text = said(10.0).unwrap();
+        assert_eq!(
+            text,
+            "take: level concat is late with 10 of 100 blocks, by up to 1.3 s, level stripe with none"
         );
     }
 
