@@ -38,7 +38,7 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     let value = amount(best.value, &verdict.unit);
     if others.is_empty() {
         return match verdict.left_out.len() {
-            0 => nothing_to_choose(manifest),
+            0 => nothing_to_choose(&manifest.factors),
             _ => {
                 format!("Use {}: the only layout that meets every condition ({value}).", best.label)
             }
@@ -147,8 +147,8 @@ fn over(verdict: &Verdict) -> String {
 }
 
 /// Nothing was varied that can be chosen. Where nothing but loads was, nothing was asked.
-fn nothing_to_choose(manifest: &Manifest) -> String {
-    let conditions = manifest.factors.0.iter().filter(|(_, kind)| kind.role == Role::Condition);
+pub(super) fn nothing_to_choose(factors: &Factors) -> String {
+    let conditions = factors.0.iter().filter(|(_, kind)| kind.role == Role::Condition);
     let names: Vec<String> = conditions.map(|(path, _)| short_key(path).to_string()).collect();
     match names.as_slice() {
         [] => String::new(),

@@ -6,6 +6,7 @@ use super::facts::Stated;
 use super::layouts::split;
 use crate::tables::listed;
 use block::layout::Level;
+use serde_json::{Map, Value as Json};
 use store::Manifest;
 use store::record::Record;
 
@@ -15,16 +16,10 @@ pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
         .iter()
         .filter_map(|layout| {
             let own = records.iter().filter(|record| split(manifest, record).1 == layout.at);
-            let hours: Vec<f64> = own.filter_map(hours).collect();
-            let least = hours.iter().copied().reduce(f64::min)?;
-            let most = hours.into_iter().reduce(f64::max)?;
-            let words = if in_words(least) == in_words(most) {
-                in_words(most)
-            } else {
-                format!("{} to {}", in_words(least), in_words(most))
-            };
-            Some(if layout.label.is_empty() {
-                words
+            let words = range(own.clone().filter_map(hours))?;
+            // Where there is nothing to choose, each condition still has its own pace.
+            Some(if layout.at.is_empty() {
+                by_condition(manifest, own).unwrap_or(words)
             } else {
                 format!("{words} with {}", layout.label)
             })
@@ -38,6 +33,34 @@ pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
         );
         point("rebuild", text)
     })
+}
+
+/// How long it takes, of the least and the most.
+fn range(hours: impl Iterator<Item = f64> + Clone) -> Option<String> {
+    let least = hours.clone().reduce(f64::min)?;
+    let most = hours.reduce(f64::max)?;
+    Some(if in_words(least) == in_words(most) {
+        in_words(most)
+    } else {
+        format!("{} to {}", in_words(least), in_words(most))
+    })
+}
+
+/// The same of each load and condition; nothing where there is one.
+fn by_condition<'r>(manifest: &Manifest, own: impl Iterator<Item = &'r Record>) -> Option<String> {
+    let mut each: Vec<(Map<String, Json>, Vec<f64>)> = Vec::new();
+    for (record, hours) in own.filter_map(|record| Some((record, hours(record)?))) {
+        let given = split(manifest, record).0;
+        match each.iter_mut().find(|(known, _)| *known == given) {
+            Some((_, all)) => all.push(hours),
+            None => each.push((given, vec![hours])),
+        }
+    }
+    let words = each.iter().filter_map(|(given, hours)| {
+        let words = range(hours.iter().copied())?;
+        Some(format!("{words} with {}", manifest.factors.label(given)))
+    });
+    (each.len() > 1).then(|| listed(&words.collect::<Vec<_>>()))
 }
 
 /// That md's RAID 5 and 6 are not md's while a member is restored.
@@ -114,6 +137,34 @@ mod tests {
         assert!(text.contains("takes 4 min with level "), "{text}");
         assert_eq!(said("", 3000), None);
         assert_eq!(said("rebuild = '2MB/s'", 50), None, "half a second says nothing");
+    }
+
+    /// Each of two cells was "the only cell", and a run of which one was not steady began with the line that said so.
+    #[test]
+    fn each_condition_has_its_own_time() {
+        let (manifest, mut records) = modelled(
+            "[volume]\ndrives = '4xwd740gd:1000000'\nlevel = 'raid5'\ninterleave = '64KiB'\nfailed = '1'\n\
+             rebuild = ['2MB/s', '1MB/s']\n[workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 3000\n",
+        );
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let text = verdict.points.into_iter().find(|point| point.about == "rebuild").unwrap().text;
+        assert!(
+            text.contains("takes 8 min with rebuild 1MB/s and 4 min with rebuild 2MB/s; "),
+            "{text}"
+        );
+        records[0].samples.insert("steady", 0.0);
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        assert_eq!(verdict.answer, "Nothing to choose: rebuild is a condition.");
+        records.truncate(1);
+        records[0].at.clear();
+        records[0].samples.insert("steady", 1.0);
+        let alone = store::Manifest { factors: store::factor::Factors::default(), ..manifest };
+        let verdict = Verdict::new(&alone, &records, &Wishes::default()).unwrap();
+        let text = verdict.points.into_iter().find(|point| point.about == "rebuild").unwrap().text;
+        assert!(
+            text.starts_with("if this load goes on, restoring the failed member takes 8 min; "),
+            "{text}"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the verdict says where trials were not in a steady state.
 
 use super::Verdict;
-use super::answer::{Point, amount, point};
+use super::answer::{Point, amount, nothing_to_choose, point};
 use crate::unsteady::{overloaded, words};
 use store::Manifest;
 use store::record::Record;
@@ -21,8 +21,10 @@ pub(super) fn answer(verdict: &Verdict, answer: String) -> String {
             )
         }
         _ if unsteady == 0 => answer,
-        // Nothing was varied, so nothing was asked.
-        [] if verdict.left_out.iter().all(|out| out.at.is_empty()) => String::new(),
+        // Nothing that can be chosen was varied, so nothing was asked.
+        [] if verdict.left_out.iter().all(|out| out.at.is_empty()) => {
+            nothing_to_choose(&verdict.factors)
+        }
         [] => "No answer: no layout was in a steady state.".into(),
         [only] => {
             let value = amount(only.value, &verdict.unit);
