@@ -108,10 +108,13 @@ struct Column<'a> {
     followed_by: Vec<(&'static str, &'static str)>,
 }
 
-/// What follows the main sample where it was measured. A commit is a write and the flush that makes it durable, and the latency
-/// of the write alone would mislead.
+/// What follows the main sample where it was measured. A commit is a write and the flush that makes it durable; where every
+/// request is one, the latency of the write alone would mislead, and is left out.
 const FOLLOWING: [(&str, &str); 3] =
     [("p99 ms", P99), ("commits/s", "commits_per_s"), ("commit p99 ms", "commit_p99_ms")];
+
+/// So many of the requests are all but one that the end of a run cut off.
+const ALL: f64 = 0.99;
 
 /// The columns of a workload: one, or one for each stream that is judged apart.
 fn columns_of<'a>(
@@ -143,12 +146,17 @@ fn columns_of<'a>(
     };
     let beside = published.filter(|table| has_sample(table, name, sample));
     let title = if sample == P99 { format!("{name} p99") } else { name.to_string() };
-    let is_measured = |of: &str| {
+    let records = || {
         let cells = cells.iter().filter(|cell| cell.workload == name);
-        cells.flat_map(|cell| &cell.records).any(|record| record.sample(of).is_some())
+        cells.flat_map(|cell| &cell.records)
     };
-    let followed_by =
-        FOLLOWING.into_iter().filter(|(_, of)| is_measured(of) && *of != sample).collect();
+    let is_measured = |of: &str| records().any(|record| record.sample(of).is_some());
+    let are_commits = records().all(|record| {
+        let per_s = ["commits_per_s", "requests_per_s"].map(|of| record.sample(of));
+        matches!(per_s, [Some(commits), Some(requests)] if commits > ALL * requests)
+    });
+    let is_shown = |of: &str| is_measured(of) && of != sample && !(of == P99 && are_commits);
+    let followed_by = FOLLOWING.into_iter().filter(|(_, of)| is_shown(of)).collect();
     vec![Column { title, workload: name, sample, unit, beside, followed_by }]
 }
 

@@ -230,7 +230,8 @@ fn apply_rest(job: &mut Job, option: &str, value: &str) -> Applied {
             "0" | "none" => job.synchronous_writes = false,
             "1" | "sync" | "dsync" => {
                 job.synchronous_writes = true;
-                let told = "is modelled as a flush after each write; without a write cache that costs nothing";
+                let told = "is modelled as a flush after each write; without a write cache that costs nothing; beside \
+                            fio's latency of a write stands `commit`, which has both";
                 return Ok(Some(format!("`sync={value}` {told}")));
             }
             _ => return Err(format!("`sync={}` is not one of none, sync, dsync", shown(value))),
