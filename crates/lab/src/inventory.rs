@@ -4,6 +4,7 @@
 //! json     lsblk -J -O · nvme list -o json
 //! dmesg    Linux, FreeBSD, NetBSD and OpenBSD
 //! mdstat   /proc/mdstat
+//! mdadm    mdadm --detail
 //! lvm      lvs with its types, stripes and devices · dmsetup table
 //! zpool    zpool status
 //! ```
@@ -17,6 +18,7 @@ mod holds;
 mod json;
 mod kinds;
 mod lvm;
+mod mdadm;
 mod mdstat;
 mod written;
 mod zpool;
@@ -116,7 +118,7 @@ impl Inventory {
             if inventory.seen == before {
                 return Err(Error::input(format!(
                     "{label}: no disk and no volume is in it; give what `lsblk -J -O`, `nvme list -o json`, dmesg, \
-                     /proc/mdstat, `lvs -a -o +segtype,stripes,stripe_size,devices`, `dmsetup table` or `zpool status` prints"
+                     /proc/mdstat, `mdadm --detail`, `lvs -a -o +segtype,stripes,stripe_size,devices`, `dmsetup table` or `zpool status` prints"
                 )));
             }
             if inventory.disks.len() + inventory.volumes.len() > DISKS_MAX {
@@ -137,6 +139,8 @@ impl Inventory {
         };
         if text.trim_start().starts_with('{') {
             json::read(self, label, text)?;
+        } else if mdadm::is(text) {
+            mdadm::read(self, text);
         } else if text.contains("Personalities") || text.contains(" : active") {
             mdstat::read(self, text);
         } else if text.lines().any(is_zpool) {

@@ -25,6 +25,29 @@ pub(super) fn level(word: &str) -> Option<&'static str> {
     })
 }
 
+pub(super) const BITMAP_IN_FILE: &str = "Its bitmap is in a file, which is not modelled";
+
+/// Changes the level to the one that is laid out so; `left-symmetric`, `f2`.
+pub(super) fn take_layout(volume: &mut HeldVolume, layout: &str) {
+    match format!("{}-{layout}", volume.level).parse::<Level>() {
+        Ok(level) => volume.level = level.name.into(),
+        Err(_) => volume.said.push(format!(
+            "Its layout is {layout}, which is not modelled; that of {} stands for it",
+            volume.level
+        )),
+    }
+}
+
+/// What is said of a member that is being restored.
+pub(super) fn restored(place: usize, member: &str) -> String {
+    format!("Member {place}, {member}, is being restored, and counts as failed")
+}
+
+/// What is said of one that is not there.
+pub(super) fn gone(place: usize) -> String {
+    format!("Member {place} is not there; a drive like the first stands for it")
+}
+
 pub(super) fn read(inventory: &mut Inventory, text: &str) {
     let mut last: Option<Array> = None;
     for line in text.lines() {
@@ -80,7 +103,7 @@ impl Array {
         let volume = &mut self.volume;
         if let Some(bitmap) = line.trim_start().strip_prefix("bitmap:") {
             if bitmap.contains("file:") {
-                volume.said.push("Its bitmap is in a file, which is not modelled".into());
+                volume.said.push(BITMAP_IN_FILE.into());
             } else {
                 volume.has_bitmap = true;
             }
@@ -88,13 +111,7 @@ impl Array {
         }
         volume.chunk_bytes = volume.chunk_bytes.or_else(|| chunk_bytes(line));
         if let Some(layout) = layout(line) {
-            match format!("{}-{layout}", volume.level).parse::<Level>() {
-                Ok(level) => volume.level = level.name.into(),
-                Err(_) => volume.said.push(format!(
-                    "Its layout is {layout}, which is not modelled; that of {} stands for it",
-                    volume.level
-                )),
-            }
+            take_layout(volume, &layout);
         }
         if self.is_up.is_empty() {
             self.is_up = is_up(line);
@@ -116,18 +133,17 @@ impl Array {
                 continue;
             }
             let is_more = self.members.len() > up;
-            let restored = is_more.then(|| self.take_restored(place)).flatten();
+            let written = is_more.then(|| self.take_restored(place)).flatten();
             let mut faulty = || (!self.faulty.is_empty()).then(|| self.faulty.remove(0).1);
-            let (member, what) = match restored {
-                Some(name) => (name, "is being restored, and counts as failed"),
-                None => faulty().map_or((String::new(), ""), |name| (name, "has failed")),
+            let (member, said) = match written {
+                Some(name) => (name.clone(), restored(place, &name)),
+                None => match faulty() {
+                    Some(name) => (name.clone(), format!("Member {place}, {name}, has failed")),
+                    None => (String::new(), gone(place)),
+                },
             };
             self.volume.failed.push(place);
-            self.volume.said.push(if member.is_empty() {
-                format!("Member {place} is not there; a drive like the first stands for it")
-            } else {
-                format!("Member {place}, {member}, {what}")
-            });
+            self.volume.said.push(said);
             self.volume.members.push(member);
         }
         let mut gone = std::mem::take(&mut self.volume.members).into_iter();

@@ -504,6 +504,71 @@ fn members_are_found_by_id() {
     }
 }
 
+const DETAIL: &str = "/dev/md127:
+           Version : 1.2
+        Raid Level : raid5
+        Array Size : 31251490816 (29.10 TiB 32.00 TB)
+      Raid Devices : 3
+     Total Devices : 4
+
+     Intent Bitmap : Internal
+
+             State : clean, degraded, recovering
+            Layout : left-symmetric
+        Chunk Size : 512K
+
+Consistency Policy : bitmap
+
+    Number   Major   Minor   RaidDevice State
+       0       8        0        0      active sync   /dev/sda
+       1       8       16        1      active sync   /dev/sdb
+       4       8       64        2      spare rebuilding   /dev/sde
+
+       3       8       32        -      faulty   /dev/sdc
+";
+
+/// Its output was asked for, and "no disk and no volume is in it" was said.
+#[test]
+fn details_of_mdadm_are_read() {
+    let disks = lsblk("ST18000NM000J", 18_000_207_937_536, 5);
+    let text = experiment(&[&disks, DETAIL]).unwrap();
+    assert_eq!((failed(&text).0, failed(&text).1), (3, vec![2]));
+    assert_eq!(planned(&text).1, 1024);
+    assert!(
+        text.contains("bitmap = \"internal\"") && text.contains("level = \"md-raid5\""),
+        "{text}"
+    );
+    assert!(text.contains("# Member 2, sde, is being restored, and counts as failed."), "{text}");
+    let gone = DETAIL.replace(
+        "4       8       64        2      spare rebuilding   /dev/sde",
+        "-       0        0        2      removed",
+    );
+    let text = experiment(&[&disks, &gone]).unwrap();
+    assert!(
+        text.contains("# Member 2 is not there; a drive like the first stands for it."),
+        "{text}"
+    );
+    for (level, layout, found) in [
+        ("raid6", "left-symmetric", "md-raid6"),
+        ("raid5", "right-asymmetric", "md-raid5-right-asymmetric"),
+        ("raid10", "far=2", "md-raid10-f2"),
+        ("raid10", "near=2", "md-raid10"),
+        ("raid1", "", "md-mirror"),
+    ] {
+        let text = DETAIL.replace("Level : raid5", &format!("Level : {level}"));
+        let text = text.replace("Layout : left-symmetric", &format!("Layout : {layout}"));
+        let text = text
+            .replace("            Layout : \n", "")
+            .replace("Intent Bitmap : Internal", "Intent Bitmap : /x");
+        let text = experiment(&[&disks, &text]).unwrap();
+        assert!(text.contains(&format!("level = \"{found}\"")), "{text}");
+        assert!(
+            text.contains("# Its bitmap is in a file") && !text.contains("Its layout is"),
+            "{text}"
+        );
+    }
+}
+
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "(md0 : active raid[0156] |sd[a-c]1?\\[[0-9]\\](\\(F\\))? |\\[[U_]{1,4}\\]|[0-9]+ |512k chunk|pool: |config:|\\n|raidz2-0|LV |Stripe |Devices |: 0 8 striped 2 4 8:0 0 |sd0: |<|>|, |\\[sda\\] |sectors|byte |scsi 0: Direct-Access|PQ: |\\{\"blockdevices\":\\[|\\]\\}|.){0,60}") {
