@@ -47,6 +47,10 @@ pub struct HeldDisk {
     pub holds: Holds,
     /// Whether it turns, where that is said.
     pub turns: Option<bool>,
+    /// Whether its write cache is on, where that is said.
+    pub write_cache: Option<bool>,
+    /// How it is connected or set in a way that is not modelled, a sentence each without the full stop.
+    pub concerns: Vec<String>,
 }
 
 impl HeldDisk {
@@ -173,6 +177,9 @@ impl Inventory {
         known.ids.add(disk.ids);
         known.holds.add(disk.holds);
         known.turns = known.turns.or(disk.turns);
+        known.write_cache = known.write_cache.or(disk.write_cache);
+        known.concerns.extend(disk.concerns);
+        known.concerns.dedup();
     }
 
     /// Adds a volume; one that another file has, too, is completed.
@@ -189,6 +196,26 @@ impl Inventory {
         if known.members.len() < volume.members.len() {
             known.members = volume.members;
         }
+    }
+
+    /// What is to be known of the ways in which these devices are connected or set, a sentence each without the full stop.
+    pub fn concerns(&self, devices: &[&str]) -> Vec<String> {
+        let disks = self.disks.iter().filter(|disk| devices.contains(&disk.device.as_str()));
+        let (disks, mut all): (Vec<&HeldDisk>, Vec<String>) = (disks.collect(), Vec::new());
+        for disk in &disks {
+            all.extend(disk.concerns.iter().cloned());
+        }
+        let is_off = |disk: &&&HeldDisk| disk.write_cache == Some(false);
+        let off: Vec<&str> = disks.iter().filter(is_off).map(|disk| disk.device.as_str()).collect();
+        if !off.is_empty() {
+            let (whose, are) =
+                if off.len() == 1 { ("write cache", "is") } else { ("write caches", "are") };
+            all.push(format!(
+                "The {whose} of {} {are} off; `drive.write_cache = false` models that, for all drives",
+                off.join(", ")
+            ));
+        }
+        all
     }
 
     /// The disk that a member of a volume is, or is a part of: `sdb1` of `sdb`, `nvme0n1p2` of `nvme0n1`, or what

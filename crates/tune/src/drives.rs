@@ -195,7 +195,8 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
         )
     }));
     notes.append(&mut said);
-    let warnings = in_use(inventory, &most.devices);
+    let mut warnings = in_use(inventory, &most.devices);
+    warnings.extend(inventory.concerns(&most.devices));
     let drive = catalogue::drive(&most.name)?;
     Ok((Asked { count: Some(count), drive }, Said { notes, warnings }))
 }

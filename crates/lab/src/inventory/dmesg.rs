@@ -3,6 +3,10 @@
 //! ```text
 //! Linux     scsi 0:0:0:0: Direct-Access     ATA      ST18000NM000J-2T SN02 PQ: 0 ANSI: 5
 //!           sd 0:0:0:0: [sda] 35156656128 512-byte logical blocks: (18.0 TB/16.4 TiB)
+//!           sd 0:0:0:0: [sda] Write cache: disabled, read cache: enabled, doesn't support DPO or FUA
+//!           ata1: SATA link up 3.0 Gbps (SStatus 123 SControl 300)
+//!           ata1.00: ATA-11: ST18000NM000J-2TV103, SN02, max UDMA/133
+//!           ata1.00: 35156656128 sectors, multi 16: LBA48 NCQ (not used)
 //! FreeBSD   da0: <SEAGATE ST32171W 0484> Fixed Direct Access SCSI-2 device
 //!           ada0: 190782MB (390721968 512 byte sectors)
 //! NetBSD    sd0 at scsibus0 target 0 lun 0: <SEAGATE, ST118273LC, 1234> disk fixed
@@ -16,16 +20,103 @@ use std::collections::BTreeMap;
 pub(super) fn read(inventory: &mut Inventory, text: &str) {
     // Linux says what a disk is before it says what it is called.
     let mut at_address: BTreeMap<&str, String> = BTreeMap::new();
+    let mut devices: BTreeMap<&str, String> = BTreeMap::new();
+    let mut ports: BTreeMap<u32, Port> = BTreeMap::new();
     for line in text.lines() {
         let line = without_time(line);
-        if let Some((address, model)) = linux_model(line) {
+        if let Some((number, said)) = port(line) {
+            ports.entry(number).or_default().take(said);
+        } else if let Some((device, is_on)) = write_cache(line) {
+            if let Some(disk) = inventory.disks.iter_mut().find(|disk| disk.device == device) {
+                disk.write_cache = Some(is_on);
+            }
+        } else if let Some((address, model)) = linux_model(line) {
             at_address.insert(address, model);
         } else if let Some((address, device, bytes)) = linux_size(line) {
             let model = at_address.get(address).cloned().unwrap_or_default();
+            devices.insert(address, device.clone());
             inventory.add(HeldDisk { device, model, bytes, ..HeldDisk::default() });
         } else if let Some(disk) = bsd(line) {
             inventory.add(disk);
         }
+    }
+    for (number, port) in ports {
+        // Ports are counted from 1, and SCSI's hosts from 0, other controllers among them.
+        let address = format!("{}:0:0:0", number.saturating_sub(1));
+        let is_its = |model: &&String| !model.is_empty() && port.model.starts_with(model.as_str());
+        let device = at_address.get(address.as_str()).filter(is_its);
+        let device = device.and_then(|_| devices.get(address.as_str()));
+        let name = device.cloned().unwrap_or_else(|| format!("ata{number}"));
+        let concerns = port.concerns(&name);
+        match inventory.disks.iter_mut().find(|disk| disk.device == name) {
+            Some(disk) => disk.concerns.extend(concerns),
+            None => inventory.left_out.extend(concerns),
+        }
+    }
+}
+
+/// What the kernel says of a SATA port, and of the disk behind it.
+#[derive(Clone, Debug, Default)]
+struct Port {
+    model: String,
+    /// The rate of its link, in tenths of Gbit/s.
+    link: Option<u32>,
+    takes_one: bool,
+}
+
+impl Port {
+    /// The last link is the one that is used.
+    fn take(&mut self, said: &str) {
+        if let Some(rest) = said.strip_prefix("SATA link up ") {
+            let rate = rest.split_whitespace().next().and_then(|rate| rate.parse::<f64>().ok());
+            self.link = rate.map(|rate| (rate * 10.0) as u32);
+        } else if said.contains("NCQ (not used)") {
+            self.takes_one = true;
+        } else if let Some((_, rest)) =
+            said.split_once(": ").filter(|(kind, _)| kind.starts_with("ATA-"))
+        {
+            self.model = rest.split(',').next().unwrap_or_default().trim().to_string();
+        }
+    }
+
+    fn concerns(&self, name: &str) -> Vec<String> {
+        let mut concerns = Vec::new();
+        // Behind some ports are drives for CDs.
+        if self.model.is_empty() {
+            return concerns;
+        }
+        if let Some(link) = self.link.filter(|link| (1..60).contains(link)) {
+            let most = link * 10;
+            concerns.push(format!(
+                "{name} has a link of {}.{} Gbit/s, {most} MB/s at most, which is not modelled",
+                link / 10,
+                link % 10
+            ));
+        }
+        if self.takes_one {
+            concerns.push(format!(
+                "{name} takes one command at a time (NCQ is not used); `drive.queue_depth = 1` models that, for all drives"
+            ));
+        }
+        concerns
+    }
+}
+
+/// `ata1: …` or `ata1.00: …`: the port's number and what is said.
+fn port(line: &str) -> Option<(u32, &str)> {
+    let (name, said) = line.strip_prefix("ata")?.split_once(": ")?;
+    let number = name.strip_suffix(".00").unwrap_or(name);
+    Some((number.parse().ok()?, said))
+}
+
+/// `sd 0:0:0:0: [sda] Write cache: disabled, …`.
+fn write_cache(line: &str) -> Option<(&str, bool)> {
+    let (device, rest) = line.strip_prefix("sd ")?.split_once(": [")?.1.split_once("] ")?;
+    let word = rest.strip_prefix("Write cache: ")?.split(',').next()?;
+    match word {
+        "enabled" => Some((device, true)),
+        "disabled" => Some((device, false)),
+        _ => None,
     }
 }
 

@@ -56,7 +56,14 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
         let number = Some(text(device, "maj:min")).filter(|number| !number.is_empty());
         let (model, bytes) = (text(device, "model"), size(device, "size"));
         let (ids, holds, turns) = (Ids::of(device), Holds::of(device), turns(device));
-        inventory.add(HeldDisk { device: name.clone(), model, bytes, number, ids, holds, turns });
+        let usb = format!(
+            "{name} is on USB: its bridge is not modelled, and may be slower than the drive"
+        );
+        let concerns = if text(device, "tran") == "usb" { vec![usb] } else { Vec::new() };
+        let device = name.clone();
+        let own =
+            HeldDisk { device, model, bytes, number, ids, holds, turns, ..HeldDisk::default() };
+        inventory.add(HeldDisk { concerns, ..own });
     } else if let Some(disk) = disk {
         let number = text(device, "maj:min");
         inventory.aliases.insert(name.clone(), disk.to_string());

@@ -569,6 +569,51 @@ fn details_of_mdadm_are_read() {
     }
 }
 
+/// A disk behind USB joined the others, and a disk without its write cache or NCQ was as good as one with them.
+#[test]
+fn how_disks_are_connected_is_said() {
+    let usb = lsblk("ST18000NM000J", 18_000_207_937_536, 2).replacen(
+        "\"type\":\"disk\"",
+        "\"type\":\"disk\",\"tran\":\"usb\"",
+        1,
+    );
+    let text = experiment(&[&usb]).unwrap();
+    assert!(
+        text.contains("# sda is on USB: its bridge is not modelled")
+            && !text.contains("sdb is on USB"),
+        "{text}"
+    );
+    let linux = "[    1.5] ata1: SATA link up 6.0 Gbps (SStatus 133 SControl 300)
+[    1.5] ata1.00: ATA-11: ST18000NM000J-2TV103, SN02, max UDMA/133
+[    1.5] ata1.00: 35156656128 sectors, multi 16: LBA48 NCQ (depth 32), AA
+[    1.5] ata2: SATA link up 3.0 Gbps (SStatus 123 SControl 300)
+[    1.5] ata2.00: ATA-11: ST18000NM000J-2TV103, SN02, max UDMA/133
+[    1.5] ata2.00: 35156656128 sectors, multi 16: LBA48 NCQ (not used)
+[    1.5] ata3: SATA link up 1.5 Gbps (SStatus 113 SControl 300)
+[    1.5] ata3.00: ATAPI: HL-DT-ST DVDRAM GUD1N, PF01, max UDMA/133
+[    1.6] scsi 0:0:0:0: Direct-Access     ATA      ST18000NM000J-2T SN02 PQ: 0 ANSI: 5
+[    1.6] sd 0:0:0:0: [sda] 35156656128 512-byte logical blocks: (18.0 TB/16.4 TiB)
+[    1.6] sd 0:0:0:0: [sda] Write cache: enabled, read cache: enabled, doesn't support DPO or FUA
+[    1.6] scsi 1:0:0:0: Direct-Access     ATA      ST18000NM000J-2T SN02 PQ: 0 ANSI: 5
+[    1.6] sd 1:0:0:0: [sdb] 35156656128 512-byte logical blocks: (18.0 TB/16.4 TiB)
+[    1.6] sd 1:0:0:0: [sdb] Write cache: disabled, read cache: enabled, doesn't support DPO or FUA\n";
+    let text = experiment(&[linux]).unwrap();
+    let said: Vec<&str> =
+        text.lines().filter(|line| line.contains("sdb") || line.contains("ata")).collect();
+    assert_eq!(
+        said,
+        [
+            "# sdb has a link of 3.0 Gbit/s, 300 MB/s at most, which is not modelled.",
+            "# sdb takes one command at a time (NCQ is not used); `drive.queue_depth = 1` models that, for all drives.",
+            "# The write cache of sdb is off; `drive.write_cache = false` models that, for all drives.",
+        ]
+    );
+    // Where the disk behind a port is not known, the port is named.
+    let text =
+        experiment(&[&linux.replace("scsi 1:", "scsi 7:").replace("sd 1:", "sd 7:")]).unwrap();
+    assert!(text.contains("# ata2 has a link of 3.0 Gbit/s"), "{text}");
+}
+
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "(md0 : active raid[0156] |sd[a-c]1?\\[[0-9]\\](\\(F\\))? |\\[[U_]{1,4}\\]|[0-9]+ |512k chunk|pool: |config:|\\n|raidz2-0|LV |Stripe |Devices |: 0 8 striped 2 4 8:0 0 |sd0: |<|>|, |\\[sda\\] |sectors|byte |scsi 0: Direct-Access|PQ: |\\{\"blockdevices\":\\[|\\]\\}|.){0,60}") {

@@ -108,6 +108,7 @@ impl Inventory {
                 );
             }
         }
+        self.write_concerns(text, &disks);
         let _ = writeln!(text, "level = \"{}\"", volume.level);
         if !volume.failed.is_empty() {
             let failed: Vec<String> = volume.failed.iter().map(usize::to_string).collect();
@@ -126,6 +127,15 @@ impl Inventory {
             text.push_str("bitmap = \"internal\"\n");
         }
         Ok(missing)
+    }
+
+    /// Writes what is to be known of how these disks are connected and set.
+    fn write_concerns(&self, text: &mut String, disks: &[&HeldDisk]) {
+        let devices: Vec<&str> = disks.iter().map(|disk| disk.device.as_str()).collect();
+        for sentence in self.concerns(&devices) {
+            let sentence: String = sentence.chars().filter(|c| !c.is_control()).collect();
+            let _ = writeln!(text, "# {sentence}.");
+        }
     }
 
     /// Writes the most numerous kind of disk, those of the catalogue first, as a volume; and names the others. Disks of
@@ -151,6 +161,7 @@ impl Inventory {
             let used = printable(&used);
             let _ = writeln!(text, "# In use: {used}; what is built of them anew destroys that.");
         }
+        self.write_concerns(text, &most.disks);
         let missing = write_drives(text, &most.disks);
         let level = if most.disks.len() == 1 { "single" } else { "stripe" };
         let _ = writeln!(text, "level = \"{level}\"");
