@@ -189,10 +189,12 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
     let others = kinds.iter().filter(|held| held.name != most.name);
     notes.extend(others.map(|held| {
         let count = held.devices.len();
-        format!(
-            "left out: {count} x {}; `--drives '{count}x {}'` takes those",
-            held.model, held.name
-        )
+        let left_out = format!("left out: {count} x {}", held.model);
+        // One alone has no layouts.
+        match count {
+            1 => left_out,
+            _ => format!("{left_out}; `--drives '{count}x {}'` takes those", held.name),
+        }
     }));
     notes.append(&mut said);
     let mut warnings = in_use(inventory, &most.devices);
@@ -279,6 +281,36 @@ mod tests {
         let seven = Asked::read("7x ST18000NM000J").unwrap();
         let refused = held(&inventory, Some(&seven)).unwrap_err().to_string();
         assert!(refused.contains("it has 6") && refused.contains(left_out), "{refused}");
+    }
+
+    /// One disk was offered to `--drives`, which refuses it ("one drive leaves no layout"); and USB was not mentioned.
+    #[test]
+    fn one_disk_is_no_offer_and_usb_is_said() {
+        let disk = |name: &str, model: &str, bytes: u64, tran: &str| {
+            format!(
+                r#"{{"name":"{name}","type":"disk","model":"{model}","size":{bytes},"tran":"{tran}"}}"#
+            )
+        };
+        let eighteen =
+            |name: &str, tran: &str| disk(name, "ST18000NM000J", 18_000_207_937_536, tran);
+        let mut disks =
+            vec![eighteen("sda", "sata"), eighteen("sdb", "usb"), eighteen("sdc", "sata")];
+        disks.push(disk("sdd", "ST16000NM001G", 16_000_900_661_248, "sata"));
+        let said = |disks: &[String]| {
+            let text = format!("{{\"blockdevices\":[{}]}}", disks.join(","));
+            held(&inventory(&text), None).unwrap().1
+        };
+        let one = said(&disks);
+        assert!(one.notes.contains(&"left out: 1 x ST16000NM001G".to_string()), "{one:?}");
+        assert!(one.warnings.iter().any(|said| said.starts_with("sdb is on USB: ")), "{one:?}");
+        disks.push(disk("sde", "ST16000NM001G", 16_000_900_661_248, "sata"));
+        let two = said(&disks);
+        assert!(
+            two.notes
+                .iter()
+                .any(|note| note.ends_with("`--drives '2x st16000nm001g'` takes those")),
+            "{two:?}"
+        );
     }
 
     /// Swap in use is the system's; where that is all there is, nothing is free.

@@ -46,11 +46,11 @@ impl Match {
                 format!("reports {own}, and {name} of the catalogue has {other}")
             }
             Match::None { nearest: Some(name), .. } => {
-                format!("is not in the catalogue, nearest is {name}")
+                format!("is not in the catalogue; the nearest name there is {name}")
             }
             Match::None { of_size, .. } if !of_size.is_empty() => {
                 let few = few(of_size.iter().map(String::as_str));
-                format!("is not in the catalogue, of its size: {few}")
+                format!("is not in the catalogue, which has {few} of its size")
             }
             _ => "is not in the catalogue".into(),
         }
@@ -209,7 +209,7 @@ mod tests {
     fn a_disk_that_is_not_known_has_others_of_its_size() {
         let found = matching("ST8000VN004-2M2101", Some(8_001_563_222_016), None);
         assert!(
-            found.why_none().starts_with("is not in the catalogue, of its size: hus728t8tale6l4, ")
+            found.why_none().starts_with("is not in the catalogue, which has hus728t8tale6l4, ")
         );
         let Match::None { nearest: None, of_size, .. } = found else { panic!("{found:?}") };
         assert!(of_size.contains(&"hus728t8tale6l4".to_string()), "{of_size:?}");
@@ -219,7 +219,10 @@ mod tests {
             of_size: Vec::new(),
             sizes: None,
         };
-        assert_eq!(none(Some("x")).why_none(), "is not in the catalogue, nearest is x");
+        assert_eq!(
+            none(Some("x")).why_none(),
+            "is not in the catalogue; the nearest name there is x"
+        );
         assert_eq!(none(None).why_none(), "is not in the catalogue");
     }
 

@@ -56,6 +56,11 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
         let number = Some(text(device, "maj:min")).filter(|number| !number.is_empty());
         let (model, bytes) = (text(device, "model"), size(device, "size"));
         let (ids, holds, turns) = (Ids::of(device), Holds::of(device), turns(device));
+        // A card reader without a card.
+        if bytes == Some(0) {
+            inventory.seen += 1;
+            return;
+        }
         let usb = format!(
             "{name} is on USB: its bridge is not modelled, and may be slower than the drive"
         );

@@ -614,6 +614,14 @@ fn how_disks_are_connected_is_said() {
     assert!(text.contains("# ata2 has a link of 3.0 Gbit/s"), "{text}");
 }
 
+/// A card reader without a card got advice on how to measure it.
+#[test]
+fn what_has_no_bytes_is_no_disk() {
+    let disks = lsblk("ST18000NM000J", 18_000_207_937_536, 2);
+    let empty = disks.replace("{\"blockdevices\":[", "{\"blockdevices\":[{\"name\":\"sdz\",\"type\":\"disk\",\"model\":\"Storage Device\",\"size\":0},");
+    assert_eq!(experiment(&[&empty]).unwrap(), experiment(&[&disks]).unwrap());
+}
+
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "(md0 : active raid[0156] |sd[a-c]1?\\[[0-9]\\](\\(F\\))? |\\[[U_]{1,4}\\]|[0-9]+ |512k chunk|pool: |config:|\\n|raidz2-0|LV |Stripe |Devices |: 0 8 striped 2 4 8:0 0 |sd0: |<|>|, |\\[sda\\] |sectors|byte |scsi 0: Direct-Access|PQ: |\\{\"blockdevices\":\\[|\\]\\}|.){0,60}") {
