@@ -23,17 +23,18 @@ impl Evidence {
         if self.pairs.is_empty() {
             return Some(match self.median_level() {
                 Some(off) => {
-                    let many = self.levels.len();
-                    let (values, test) =
-                        if many == 1 { ("value", "tests") } else { ("values", "test") };
+                    let off = if off < LEAST {
+                        format!("less than {}", percent(LEAST))
+                    } else {
+                        percent(off)
+                    };
+                    let of = match self.levels.len() {
+                        1 => "the one measured value of such work".to_string(),
+                        many => format!("the median of {many} measured values of such work"),
+                    };
                     format!(
-                        "{many} measured {values} of such work {test} the model, which is off by {} at the median; no \
-                         measured difference between these layouts ({what}) does",
-                        if off < LEAST {
-                            format!("less than {}", percent(LEAST))
-                        } else {
-                            percent(off)
-                        }
+                        "the model is {off} off at {of}; no measurement compares layouts like these ({what}), so nothing tests \
+                         the order that it puts them in"
                     )
                 }
                 None => format!("no measurement tests the model here ({what})"),

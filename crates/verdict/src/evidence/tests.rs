@@ -79,12 +79,14 @@ fn intervals_of_values_are_what_was_found_for_values() {
     // Values say how far off a value is; of differences they say nothing.
     assert_eq!(
         found.words(None).unwrap(),
-        "100 measured values of such work test the model, which is off by 66 % at the median; no measured difference \
-         between these layouts (untar on FFS) does"
+        "the model is 66 % off at the median of 100 measured values of such work; no measurement compares layouts like these \
+         (untar on FFS), so nothing tests the order that it puts them in"
     );
     found.levels.truncate(1);
+    let one = found.words(None).unwrap();
     assert!(
-        found.words(None).unwrap().starts_with("1 measured value of such work tests the model")
+        one.starts_with("the model is 1 % off at the one measured value of such work; "),
+        "{one}"
     );
 }
 
