@@ -128,14 +128,21 @@ pub struct ChosenFileSystem {
 /// (docs/md.md).
 pub(crate) const REGION_KIB: u64 = 64 << 10;
 
-/// The level with near copies, of one that has as many far ones.
-pub(crate) fn near_level(level: &Level) -> Option<&'static str> {
+/// The level with near copies, of one that has as many far ones on so many members.
+pub(crate) fn near_level(level: &Level, members: usize) -> Option<&'static str> {
     let is_far = level.spread() == Some(Spread::Far);
-    is_far.then(|| if level.name.ends_with("f3") { "md-raid10-n3" } else { "md-raid10" })
+    is_far.then_some(match (level.name.ends_with("f3"), members) {
+        (true, _) => "md-raid10-n3",
+        (false, 2) => "md-mirror",
+        (false, _) => "md-raid10",
+    })
 }
 
 /// mdadm's block of a file system, ext4's default.
 const EXT4_BLOCK: u64 = 4096;
+/// What Debian's mdadm.conf says at its head. Without it an array that is needed at boot may come up as md127.
+const OF_DEBIAN: &str = "on Debian then run `update-initramfs -u`, as mdadm.conf there says";
+
 
 impl Plan<'_> {
     /// Members that hold data in a row.

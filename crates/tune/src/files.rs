@@ -51,7 +51,11 @@ pub fn of_files(asked: &Question, file_systems: &[String]) -> Result<Posed> {
     // btrfs keeps no hot spares.
     let has_btrfs = asked.spares == 0 && file_systems.iter().any(|name| name == "btrfs");
     let profiles = if has_btrfs { &PROFILES[..] } else { &[] };
-    let levels = asked.possible_of(&[&LEVELS, profiles].concat())?;
+    let mut levels = asked.possible_of(&[&LEVELS, profiles].concat())?;
+    // Each level is six trials in the kernel. docs/tune.md says that far copies of two drives are not among them.
+    if asked.levels.is_empty() && asked.members() == 2 {
+        levels.retain(|level| level.name != "md-raid10-f2");
+    }
     let text = experiment_text(asked, &levels, &file_systems);
     Ok(Posed {
         experiment: Experiment::parse(&asked.work.origin, &text)?,

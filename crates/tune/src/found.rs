@@ -19,7 +19,7 @@ use store::sample;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
 use verdict::stats::median;
-use verdict::tables::{figure, listed, slower};
+use verdict::tables::{figure, listed, percent, slower};
 
 /// What the verdict says of what the answer holds for, in its own words.
 const OF_VERDICT: [&str; 17] = [
@@ -173,7 +173,7 @@ impl Found<'_> {
     /// A plan of the best; of far copies, which only md has, with what was measured of near ones.
     pub(crate) fn beside_near<'p>(&self, plan: Plan<'p>) -> Plan<'p> {
         let measured = || {
-            let near = near_level(&self.best.level)?;
+            let near = near_level(&self.best.level, self.question.members())?;
             let is_near = |of: &&Ranked| of.at.get("volume.level").is_some_and(|of| of == near);
             let ranked = self.verdict.ranked.iter().find(is_near)?;
             let value = format!("{} {}", figure(ranked.value), self.verdict.unit);
@@ -217,6 +217,7 @@ impl Found<'_> {
         lines.extend(front::safer(front, risk, self.value()).map(|line| ("safer".into(), line)));
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
+        lines.extend(self.alone().map(|text| ("certainty".into(), text)));
         lines.extend(holds.map(|point| (point.about.clone(), point.text.clone())));
         lines.extend(not_compared(self.verdict).map(|text| ("not compared".into(), text)));
         lines.extend(self.beyond_the_model());
@@ -253,6 +254,26 @@ impl Found<'_> {
         }
         lines.extend(self.crash().map(|crash| ("crash".into(), crash)));
         lines
+    }
+
+    /// Where there was nothing to compare with, that, and how far the rate itself may be off.
+    fn alone(&self) -> Option<String> {
+        let is_said = self.verdict.points.iter().any(|point| point.about == "certainty");
+        if is_said || self.verdict.ranked.len() > 1 {
+            return None;
+        }
+        let how = if self.verdict.left_out.is_empty() { "was tried" } else { "can be ranked" };
+        let off = match self.verdict.noise.level_error {
+            Some(off) => format!(
+                "of the measured values of such work 95 in 100 are within {} of the model's",
+                percent(off)
+            ),
+            None => {
+                "too few measurements test the model here to say how far this figure may be off"
+                    .into()
+            }
+        };
+        Some(format!("nothing was compared: {} alone {how}; {off}", self.best.name()))
     }
 
     /// What a power cut loses and damages.
@@ -398,6 +419,43 @@ mod tests {
         assert_eq!(near, (48, false));
         // Writes go to all parts.
         assert_eq!(share("backup", "md-raid10-f2"), near);
+    }
+
+    fn answered(drives: &str, work: &str, levels: &[&str]) -> crate::Tuned {
+        let levels = levels.iter().map(ToString::to_string).collect();
+        let asked = crate::question::tests::question(drives, work, 1);
+        crate::tune(&Question { levels, ..asked }, &Sim, None, &mut |_| ()).unwrap()
+    }
+
+    /// What builds or checks it, and what is said of that.
+    fn commands(of: &crate::Tuned) -> String {
+        let commands = of.commands.iter();
+        let lines = commands.map(|of| format!("{}: {}\n{}\n", of.when, of.what, of.line));
+        lines.collect::<Vec<String>>().concat()
+    }
+
+    /// One stream reads one disk of a mirror, and both of far copies.
+    #[test]
+    fn of_two_disks_far_copies_are_tried_beside_a_mirror() {
+        let found = answered("2x mg08aca16te", "restore", &[]);
+        assert!(found.verdict.starts_with("Use md-raid10-f2, "), "{}", found.verdict);
+        let said = commands(&found);
+        assert!(said.contains("--level=10 --layout=f2 --raid-devices=2 "), "{said}");
+        assert!(
+            said.contains("elsewhere: LVM; near copies, as those of md-mirror: md's make 276"),
+            "{said}"
+        );
+        assert!(said.contains("lvcreate --type raid1 -m 1 "), "{said}");
+    }
+
+    #[test]
+    fn one_layout_alone_says_how_sure_its_rate_is() {
+        let found = answered("2x mg08aca16te", "restore", &["md-mirror"]);
+        let certainty = found.lines.iter().find(|(about, _)| about == "certainty").unwrap();
+        assert!(
+            certainty.1.starts_with("nothing was compared: md-mirror alone was tried"),
+            "{certainty:?}"
+        );
     }
 
     /// A share of the best says nothing to a person who asked how long a commit takes.

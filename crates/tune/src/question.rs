@@ -275,10 +275,11 @@ impl Question {
         }
         match level.name {
             "md-mirror" => members == 2 || self.survive > 2,
-            "md-raid10" | "md-raid10-f2" | "btrfs-raid10" => members > 2 && self.survive < 2,
+            "md-raid10" | "btrfs-raid10" => members > 2 && self.survive < 2,
             "md-raid10-n3" | "md-raid10-f3" | "btrfs-raid1c3" => self.survive == 2,
             "md-raid10-n4" => self.survive == 3 && members > 4,
-            "btrfs-raid1" => self.survive < 2,
+            // One stream reads one disk of a mirror, and all of far copies.
+            "md-raid10-f2" | "btrfs-raid1" => self.survive < 2,
             "md-raid5" => members > 2,
             _ => true,
         }
@@ -626,7 +627,7 @@ pub(crate) mod tests {
         two.capacity_bytes = 120_000_000_000_000;
         assert!(two.possible().unwrap_err().to_string().contains("the most is 108.0 TB"));
         assert!(question("2x wd740gd", "backup", 2).possible().is_err());
-        assert_eq!(names(&question("2x wd740gd", "backup", 1)), ["md-mirror"]);
+        assert_eq!(names(&question("2x wd740gd", "backup", 1)), ["md-mirror", "md-raid10-f2"]);
         let many = question("24x st18000nm000j", "backup", 2);
         assert_eq!(
             names(&many),

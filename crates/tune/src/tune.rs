@@ -2,7 +2,9 @@
 
 use crate::answer::{FactorShare, Tuned};
 use crate::beside::OfQuestion;
-use crate::commands::{CachesOff, Plan, REGION_KIB, Remembered, Requests, near_level, volumes};
+use crate::commands::{
+    CachesOff, Fio, Plan, REGION_KIB, Remembered, Requests, near_level, volumes,
+};
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
@@ -374,7 +376,8 @@ pub(crate) fn plan<'a>(
         remembered: Remembered::Nothing,
         with_bitmap: None,
         requests: Requests::of(experiment, None),
-        near: near_level(&best.level).map(|near| format!("`--level {near}` asks about them")),
+        near: near_level(&best.level, question.members())
+            .map(|near| format!("`--level {near}` asks about them")),
         region_kib: Some(REGION_KIB),
         scheduler: None,
         read_ahead_kib: None,

@@ -152,7 +152,7 @@ pub fn trimmed(table: &Table) -> String {
 }
 
 /// A share in percent, with as many digits as count; above 100 % as a factor.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     if share > 1.0 {
         return format!("a factor of {}", times(1.0 + share).trim_end_matches(" times"));
     }

@@ -30,7 +30,7 @@ fn lines(plan: &Plan<'_>) -> Vec<Line> {
     };
     // Where a file system was chosen, btrfs was measured.
     let is_new = |line: &Line| plan.file_system.is_none() || line.system != "btrfs";
-    let near = |line: Line| match near_level(&plan.level) {
+    let near = |line: Line| match near_level(&plan.level, plan.members) {
         Some(near) if line.has_copies() => {
             let known = plan.near.as_ref().map_or(String::new(), |known| format!(": {known}"));
             line.noted(&format!("near copies, as those of {near}{known}"))
