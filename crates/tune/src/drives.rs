@@ -46,8 +46,11 @@ impl Asked {
         if name.is_empty() {
             return Err(Error::input(format!("--drives {text}: {FORM}")));
         }
-        let drive = catalogue::drive(name)
-            .map_err(|error| no_one_drive(name).unwrap_or(error).context("--drives"))?;
+        let drive = catalogue::drive(name).map_err(|error| {
+            let number = &text.trim_start()[..digits];
+            let why = without_x(number, rest).or_else(|| no_one_drive(name));
+            why.unwrap_or(error).context("--drives")
+        })?;
         Ok(Asked { count, drive })
     }
 
@@ -76,6 +79,13 @@ impl Asked {
         let count = self.count.map_or(paid, |count| count.min(paid));
         Drives::new(count, self.drive).map_err(|error| error.context("--drives"))
     }
+}
+
+/// That `4 wd740gd` lacks its `x`.
+fn without_x(number: &str, rest: &str) -> Option<Error> {
+    let name = rest.trim();
+    let is_drive = !number.is_empty() && rest != name && catalogue::drive(name).is_ok();
+    is_drive.then(|| Error::input(format!("the `x` is missing; write `{number}x {name}`")))
 }
 
 /// Why a name that no drive has is none, where that is not for the letters of it.

@@ -3,6 +3,7 @@
 //! ```text
 //! drives     how many and which: in words, for so much money, or of an inventory
 //! question   drives, work, wishes → levels, chunks, caches to choose among, as one experiment
+//! fits       which levels that are named can be had, and why others cannot
 //! work       work by name; each is a file of `workloads/`
 //! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it · lanes  side by side
 //! posed      an experiment as the question · space  its layouts, and what measures them
@@ -32,6 +33,7 @@ mod doubt;
 pub mod drives;
 pub mod explore;
 pub mod files;
+mod fits;
 mod found;
 mod front;
 mod lanes;

@@ -185,20 +185,10 @@ impl Question {
                  the work, in an experiment with `level = \"single\"` (docs/questions.md, \"Is one drive enough?\")",
             ));
         }
-        let fits = |level: &Level| {
-            let is_even = level.nested().is_none_or(|of| members.is_multiple_of(of.groups));
-            let is_enough = members >= level.members_min() && is_even;
-            is_enough && level.losses_survived(members) >= self.survive
-        };
-        let uneven = all.iter().find_map(|level| {
-            let groups = level.nested()?.groups;
-            (!members.is_multiple_of(groups)).then_some((level.name, groups))
-        });
-        let surviving: Vec<Level> = all.into_iter().filter(fits).collect();
-        if let (true, Some((name, groups))) = (surviving.is_empty(), uneven) {
-            return Err(Error::input(format!(
-                "--level {name}: {members} members do not make {groups} equal arrays; take a multiple of {groups}"
-            )));
+        let fits = |level: &Level| self.why_not(level).is_none();
+        let surviving: Vec<Level> = all.iter().copied().filter(fits).collect();
+        if surviving.is_empty() && !self.levels.is_empty() {
+            return Err(self.none_fits(&all, known));
         }
         if surviving.is_empty() {
             let failures = if self.survive == 1 { "failure" } else { "failures" };
@@ -260,7 +250,7 @@ impl Question {
 
     /// Whether a level is anything that another is not: a mirror of many members is none of a pair's rivals, three
     /// copies are for those who must survive two failures, and arrays side by side for those who have many members.
-    fn is_worth_trying(&self, level: &Level) -> bool {
+    pub(crate) fn is_worth_trying(&self, level: &Level) -> bool {
         let members = self.members();
         if let Some(of) = level.nested() {
             let survived = level.losses_survived(members);
@@ -544,6 +534,7 @@ pub(crate) mod tests {
         assert!(read("ST18000NM000J").unwrap_err().to_string().contains("how many and which"));
         assert!(read("0x wd740gd").unwrap_err().to_string().contains("0 drives; write 1 to 64"));
         let part = |text: &str| read(text).unwrap_err().to_string();
+        assert_eq!(part("4 wd740gd"), "--drives: the `x` is missing; write `4x wd740gd`");
         assert!(part("4x gp3:500GiB").contains("write its size as `ebs-gp3[size=500GiB]`"));
         assert!(part("4x wd740gd:8GiB").contains("`volume.drives = \"…xwd740gd:8GiB\"`"));
         assert!(part("4x gp3[size=500GiB").contains("a bracket is not closed"));
@@ -595,6 +586,34 @@ pub(crate) mod tests {
         assert!(said.starts_with("--spares 1: a spare is of no use to md-stripe"), "{said}");
         asked.spares = 0;
         assert_eq!(asked.possible().unwrap()[0].name, "md-stripe");
+    }
+
+    #[test]
+    fn a_level_that_was_asked_for_says_why_it_cannot_be_had() {
+        let said = |drives: &str, survive, levels: &[&str]| {
+            let levels = levels.iter().map(ToString::to_string).collect();
+            let asked = Question { levels, ..question(drives, "vm", survive) };
+            asked.possible().unwrap_err().to_string()
+        };
+        assert_eq!(
+            said("4x st16000nm001g", 1, &["md-stripe"]),
+            "--level md-stripe: with 4 members it survives no drive failure, and `--survive` is 1; write `--survive 0`, or take \
+             md-raid10, md-raid10-f2, md-raid5 or md-raid6"
+        );
+        assert_eq!(
+            said("3x st16000nm001g", 1, &["md-raid6"]),
+            "--level md-raid6: it needs 4 members, and there are 3; take more drives, or take md-raid10, md-raid10-f2 or md-raid5"
+        );
+        let both = said("3x st16000nm001g", 2, &["md-raid5", "md-raid6"]);
+        assert!(
+            both.starts_with("--level md-raid5: with 3 members it survives 1 drive failure, "),
+            "{both}"
+        );
+        assert!(both.contains("; --level md-raid6: it needs 4 members"), "{both}");
+        assert!(
+            said("2x st16000nm001g", 2, &[])
+                .starts_with("no level survives 2 drive failures with 2 members")
+        );
     }
 
     /// Five of eight disks' worth of 12 TB, beside the 24 TB of four copies.

@@ -116,7 +116,7 @@ pub fn tune(
         without_copies,
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
-        warnings: Vec::new(),
+        warnings: question.left_out(),
         evaluations,
         short_evaluations: tried.short.len(),
         exhaustive_evaluations: candidates.len() * EFFORT.seeds as usize,

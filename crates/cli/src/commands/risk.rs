@@ -87,7 +87,9 @@ fn percent(text: &str) -> Result<f64> {
         .filter(|percent| *percent > 0.0 && *percent <= 100.0)
         .map(|percent| percent / 100.0)
         .ok_or_else(|| {
-            Error::input(format!("--afr {text}: write a percentage above 0, as in 1.4%"))
+            Error::input(format!(
+                "--afr {text}: write a percentage above 0 and up to 100, as in 1.4%"
+            ))
         })
 }
 
