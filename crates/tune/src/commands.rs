@@ -4,10 +4,12 @@
 //! data. RAID 6 on eight drives with chunks of 64 KiB: `su=64k,sw=6` for XFS, `stride=16,stripe_width=96` for ext4.
 
 mod elsewhere;
+mod fio;
 mod of_trial;
 mod requests;
 mod terraform;
 
+pub use fio::Fio;
 pub(crate) use of_trial::{file_system_of, of_trial};
 pub(crate) use requests::Requests;
 use requests::raidz_kib;
@@ -64,8 +66,8 @@ pub struct Plan<'a> {
     pub read_ahead_kib: Option<u64>,
     /// The drives as blocks of Terraform, where they are cloud volumes.
     pub volumes: Option<String>,
-    /// Options of fio that repeat the work, where it is one of plain requests.
-    pub fio: Option<String>,
+    /// What repeats the work, where it is one of plain requests.
+    pub fio: Option<Fio>,
     /// The file system that was chosen, where one was.
     pub file_system: Option<ChosenFileSystem>,
 }
@@ -138,8 +140,6 @@ pub(crate) fn near_level(level: &Level, members: usize) -> Option<&'static str> 
     })
 }
 
-/// mdadm's block of a file system, ext4's default.
-const EXT4_BLOCK: u64 = 4096;
 /// What Debian's mdadm.conf says at its head. Without it an array that is needed at boot may come up as md127.
 const OF_DEBIAN: &str = "on Debian then run `update-initramfs -u`, as mdadm.conf there says";
 
@@ -457,11 +457,8 @@ impl Plan<'_> {
             "first synchronisation: wait for its end before you measure",
             "cat /proc/mdstat".into(),
         ));
-        commands.extend(self.fio.as_ref().map(|fio| {
-            check(
-                "the same work on a file on the array",
-                format!("fio --name=check --filename=/srv/check {fio}"),
-            )
+        commands.extend(self.fio.as_ref().map(|Fio { what, options }| {
+            check(what, format!("fio --name=check --filename=/srv/check {options}"))
         }));
         commands
     }
@@ -544,8 +541,10 @@ mod tests {
                     _ => None,
                 },
                 with_bitmap: (level == "md-raid6").then(|| "this work is 16 % slower".into()),
-                fio: (level == "md-raid6")
-                    .then(|| "--size=64g --direct=0 --end_fsync=1 --rw=write --bs=1m".into()),
+                fio: (level == "md-raid6").then(|| Fio {
+                    what: "the same work on a file on the array".into(),
+                    options: "--size=64g --direct=0 --end_fsync=1 --rw=write --bs=1m".into(),
+                }),
                 ..plan(level, members)
             };
             write(&mut text, &plan);

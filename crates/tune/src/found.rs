@@ -458,6 +458,26 @@ mod tests {
         );
     }
 
+    #[test]
+    fn the_check_ends_and_says_what_a_small_file_shows() {
+        let check = |drives: &str, work| {
+            let found = answered(drives, work, &["md-raid10"]);
+            let check = found.commands.iter().find(|of| of.line.starts_with("fio ")).unwrap();
+            (check.what.clone(), check.line.clone())
+        };
+        let (what, line) = check("4x st18000nm000j", "vm");
+        assert!(line.contains(" --time_based --runtime=60 "), "{line}");
+        assert_eq!(
+            what,
+            "the same work on a file of 64 GiB. On disks it is faster than over the whole volume, which the answer is for: seeks \
+             within the file are short"
+        );
+        assert_eq!(check("4x 980-pro-1tb", "vm").0, "the same work on a file on the array");
+        let (what, line) = check("4x st18000nm000j", "backup");
+        assert_eq!(what, "the same work on a file on the array");
+        assert!(line.contains(" --time_based --runtime=60 "), "{line}");
+    }
+
     /// A share of the best says nothing to a person who asked how long a commit takes.
     #[test]
     fn streams_that_are_judged_apart_are_said_apart() {

@@ -55,7 +55,7 @@ pub mod work;
 pub use answer::{Difference, FactorShare, Tuned};
 pub use bitmap::Bitmap;
 pub use blocks::Blocks;
-pub use commands::{Command, Plan};
+pub use commands::{Command, Fio, Plan};
 pub use confirm::{Confirm, Confirmed};
 pub use danger::drive_facts;
 pub use doubt::Doubt;

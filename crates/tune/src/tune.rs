@@ -14,7 +14,7 @@ use crate::rules::{self, Case, Media, Rule};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
 use crate::without_copies::WithoutCopies;
-use crate::work::{block_bytes, names_its_cache};
+use crate::work::names_its_cache;
 use crate::{danger, doubt, front, settings, why};
 use block::SECTOR_BYTES;
 use block::units::format_bytes;
@@ -382,54 +382,9 @@ pub(crate) fn plan<'a>(
         scheduler: None,
         read_ahead_kib: None,
         volumes: volumes(&question.drives.drive, question.members() + question.spares),
-        fio: fio(question),
+        fio: Fio::of(question, &best.level),
         file_system: None,
     }
-}
-
-/// The work as options of fio, where it is plain requests.
-fn fio(question: &Question) -> Option<String> {
-    let works = question.work.tables.get("workload")?.as_table()?;
-    let (_, work) = works.iter().next().filter(|_| works.len() == 1)?;
-    let work = work.as_table()?;
-    let text = |key: &str| work.get(key).and_then(toml::Value::as_str);
-    let number = |key: &str| work.get(key).and_then(toml::Value::as_integer);
-    let in_order = match text("kind")? {
-        "sequential" => true,
-        "random" => false,
-        _ => return None,
-    };
-    let rw = match (number("reads_percent"), text("op"), in_order) {
-        (Some(reads), _, true) => format!("--rw=rw --rwmixread={reads}"),
-        (Some(reads), _, false) => format!("--rw=randrw --rwmixread={reads}"),
-        (None, Some("write"), true) => "--rw=write".into(),
-        (None, Some("write"), false) => "--rw=randwrite".into(),
-        (None, _, true) => "--rw=read".into(),
-        (None, _, false) => "--rw=randread".into(),
-    };
-    let size = match text("sizes") {
-        Some(sizes) => format!("--bssplit={}", sizes.replace("KiB", "k").replace("MiB", "m")),
-        None => {
-            let block = block_bytes(work).map_or_else(|| "64KiB".into(), format_bytes);
-            format!("--bs={}", block.replace("KiB", "k").replace("MiB", "m").replace('B', ""))
-        }
-    };
-    let jobs = number("jobs").filter(|jobs| *jobs > 1);
-    // Jobs in order have a part of the file each, or the page cache would serve all but the first.
-    let part = match jobs {
-        Some(_) if in_order => "--size=4g --offset_increment=4g",
-        _ => "--size=64g",
-    };
-    let jobs = jobs.map_or(String::new(), |jobs| format!(" --numjobs={jobs} --group_reporting"));
-    let flush = number("flush_every").map_or(String::new(), |every| format!(" --fsync={every}"));
-    let way = if work.get("direct").and_then(toml::Value::as_bool) == Some(false) {
-        let reads_alone =
-            text("op") != Some("write") && number("reads_percent").is_none_or(|p| p == 100);
-        format!("--direct=0{}", if reads_alone { "" } else { " --end_fsync=1" })
-    } else {
-        format!("--direct=1 --ioengine=io_uring --iodepth={}", number("depth").unwrap_or(1))
-    };
-    Some(format!("{part} {way} {rw} {size}{jobs}{flush}"))
 }
 
 fn assumed(question: &Question, tried: &Tried<'_>) -> Json {
