@@ -37,7 +37,8 @@ impl Beside {
         asked: Asked,
         resync_h: f64,
     ) -> Beside {
-        let both = [(bitmap::BOTH, asked.bitmap), (scheduler::BOTH, asked.scheduler)];
+        let measures_bitmap = asked.bitmap == bitmap::Asked::Measured;
+        let both = [(bitmap::BOTH, measures_bitmap), (scheduler::BOTH, asked.scheduler)];
         let both = both.into_iter().filter(|(_, is_asked)| *is_asked).map(|(both, _)| both);
         let volume = &trial.setup.volume;
         let ahead = || read_ahead::tried(volume).filter(|_| asked.read_ahead);
@@ -45,8 +46,10 @@ impl Beside {
         let measured = &mut Measured::by_search(layout);
         let mut pairs = Pair::measure(layout, &both, &Settings::new(), measured).into_iter();
         let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
-        let bitmap = next(asked.bitmap)
+        let bitmap = next(measures_bitmap)
             .map(|pair| Bitmap::of(pair, trial.requests().any(Requests::are_all_over), resync_h));
+        let bitmap = bitmap
+            .or_else(|| (asked.bitmap == bitmap::Asked::Free).then(|| Bitmap::of_reads(resync_h)));
         let scheduler = next(asked.scheduler)
             .map(|pair| Scheduler::of(pair, volume.members.iter().any(|of| of.queue_depth() == 1)));
         let read_ahead = asked.read_ahead.then(|| {
@@ -114,7 +117,7 @@ impl Beside {
 /// Which of these mean something to a layout.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked {
-    bitmap: bool,
+    bitmap: bitmap::Asked,
     scheduler: bool,
     read_ahead: bool,
     blocks: blocks::Asked,
@@ -125,7 +128,7 @@ impl Asked {
     pub(crate) fn of(trial: &Trial, writes: bool) -> Asked {
         let volume = &trial.setup.volume;
         Asked {
-            bitmap: writes && Bitmap::is_asked(volume),
+            bitmap: bitmap::Asked::of(volume, writes),
             scheduler: Scheduler::is_asked(volume),
             read_ahead: volume.page_cache.is_read,
             blocks: blocks::Asked::Nothing,
@@ -135,7 +138,11 @@ impl Asked {
     /// Those that the question leaves open.
     fn open(self, layout: &dyn Layout) -> Asked {
         Asked {
-            bitmap: self.bitmap && layout.leaves_open(bitmap::BOTH.key),
+            bitmap: if layout.leaves_open(bitmap::BOTH.key) {
+                self.bitmap
+            } else {
+                bitmap::Asked::Not
+            },
             scheduler: self.scheduler && layout.leaves_open(scheduler::BOTH.key),
             read_ahead: self.read_ahead && layout.leaves_open(read_ahead::KEY),
             ..self

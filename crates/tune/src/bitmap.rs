@@ -31,24 +31,52 @@ pub struct Bitmap {
     /// Whether writes go all over the volume at random.
     #[serde(skip)]
     is_all_over: bool,
+    /// Whether the work only reads, which sets no bit and waits for none: nothing is measured then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    only_reads: bool,
     /// Hours that a resync of everything takes when nothing else is asked, which a crash costs without a bitmap.
     resync_h: f64,
 }
 
-impl Bitmap {
-    /// Whether the level may have one and keeps nothing else of the kind.
-    pub(crate) fn is_asked(volume: &Volume) -> bool {
-        volume.level.has_bitmap() && volume.controller.is_none() && !volume.has_ppl
-    }
+/// Whether there is one to have, and what it costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// None.
+    #[default]
+    Not,
+    /// What is to be measured.
+    Measured,
+    /// Nothing, for the work only reads.
+    Free,
+}
 
+impl Asked {
+    /// Of a volume whose level may have one and that keeps nothing else of the kind.
+    pub(crate) fn of(volume: &Volume, writes: bool) -> Asked {
+        let may = volume.level.has_bitmap() && volume.controller.is_none() && !volume.has_ppl;
+        match (may, writes) {
+            (false, _) => Asked::Not,
+            (true, true) => Asked::Measured,
+            (true, false) => Asked::Free,
+        }
+    }
+}
+
+impl Bitmap {
     /// What a layout of such a level without and with one says.
     pub(crate) fn of(pair: Pair, is_all_over: bool, resync_h: f64) -> Bitmap {
-        Bitmap { pair, is_all_over, resync_h }
+        Bitmap { pair, is_all_over, only_reads: false, resync_h }
+    }
+
+    /// What work that only reads says.
+    pub(crate) fn of_reads(resync_h: f64) -> Bitmap {
+        Bitmap { pair: Pair::unmeasured(), is_all_over: false, only_reads: true, resync_h }
     }
 
     /// Whether to build with one: what it costs is next to nothing beside what it spares.
     fn is_cheap(&self) -> bool {
-        self.pair.times.is_some_and(|times| times <= CHEAP_TIMES) && self.pair.keeps_limits
+        let is_little = self.pair.times.is_some_and(|times| times <= CHEAP_TIMES);
+        self.only_reads || is_little && self.pair.keeps_limits
     }
 
     /// What md is to remember of writes.
@@ -72,6 +100,9 @@ impl Bitmap {
         let resync = format!("a crash costs a full resync, {took} idle");
         let by_default = "mdadm before 2025 adds one by default";
         let text = match self.pair.times {
+            None if self.only_reads => {
+                format!("take a write-intent bitmap: it costs reads nothing; without one {resync}")
+            }
             None => format!(
                 "the cost of a write-intent bitmap is unknown: {}; without one {resync}",
                 self.pair.unknown()
@@ -129,7 +160,7 @@ mod tests {
 
     fn bitmap(times: Option<f64>) -> Bitmap {
         let pair = Pair { times, ..Pair::of_test(1.0, 2.0) };
-        Bitmap { pair, is_all_over: true, resync_h: 24.8 }
+        Bitmap { pair, is_all_over: true, only_reads: false, resync_h: 24.8 }
     }
 
     #[test]

@@ -458,6 +458,24 @@ mod tests {
         );
     }
 
+    /// Reads set no bit of a bitmap, and do not wait for one.
+    #[test]
+    fn what_only_reads_has_a_bitmap() {
+        let found = answered("2x mg08aca16te", "restore", &["md-mirror"]);
+        let line = found.lines.iter().find(|(about, _)| about == "bitmap").unwrap();
+        assert!(
+            line.1.starts_with(
+                "take a write-intent bitmap: it costs reads nothing; without one a crash costs a full resync, "
+            ),
+            "{line:?}"
+        );
+        let said = commands(&found);
+        assert!(said.contains("--raid-devices=2 --bitmap=internal "), "{said}");
+        assert!(!said.contains("full resync"), "{said}");
+        let stripe = answered("2x mg08aca16te", "restore", &["md-raid10-f2"]);
+        assert!(commands(&stripe).contains("--bitmap=internal"));
+    }
+
     #[test]
     fn the_check_ends_and_says_what_a_small_file_shows() {
         let check = |drives: &str, work| {

@@ -281,6 +281,11 @@ impl Pair {
         Pair { times, failed, keeps_limits, error_percent: 0.0, doubts, better, unit, seeds }
     }
 
+    /// Of what need not be measured.
+    pub(crate) fn unmeasured() -> Pair {
+        Pair { failed: None, ..Pair::failed(String::new()) }
+    }
+
     /// So many times better, for tests.
     #[cfg(test)]
     pub(crate) fn of_test(times: f64, error_percent: f64) -> Pair {
