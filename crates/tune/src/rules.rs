@@ -10,6 +10,7 @@
 //! Their constants are recalled from the papers, not read there. An Exos X18 with 8 in flight: 0.25 · 12.2 ms ·
 //! 288 MB/s · 7 = 6.1 MB.
 
+use block::units::format_bytes;
 use lab::Result;
 use lab::catalogue::{self, Drive, Model};
 use serde::Serialize;
@@ -45,6 +46,8 @@ pub struct Case {
     pub in_order: bool,
     /// Whether the level keeps parity.
     pub parity: bool,
+    /// The largest chunk that is tried, in KiB.
+    pub largest_kib: u64,
 }
 
 /// What drives are, to rules that weigh positioning against transfer.
@@ -104,8 +107,8 @@ impl Media {
 const WEIGHS: &str = "it weighs positioning against transfer; it ignores command costs, the stripe cache and the \
                       drives' queues";
 
-/// The smallest and the largest chunk that is tried, in KiB.
-const CHUNKS_KIB: [u64; 2] = [16, 1024];
+/// The smallest chunk that is tried, in KiB.
+const SMALLEST_KIB: u64 = 16;
 
 /// All rules on this case.
 pub fn rules(case: &Case) -> Vec<Rule> {
@@ -189,12 +192,14 @@ fn by_position(name: &'static str, case: &Case, share: Option<f64>) -> Rule {
         } else {
             format!("{:.0} KiB", bytes / 1024.0)
         },
-        chunk_kib: Some(nearest_chunk_kib(bytes)),
+        chunk_kib: Some(nearest_chunk_kib(bytes, case.largest_kib)),
         agrees: None,
-        why: if nearest_chunk_kib(bytes) as f64 * 2048.0 < bytes {
-            format!("judged as 1 MiB; {WEIGHS}")
-        } else if bytes * 2.0 < (CHUNKS_KIB[0] << 10) as f64 {
-            format!("judged as {} KiB, the smallest that is tried; {WEIGHS}", CHUNKS_KIB[0])
+        why: if case.largest_kib as f64 * 2048.0 < bytes {
+            let largest = format_bytes(case.largest_kib << 10);
+            let (number, unit) = largest.split_at(largest.find(char::is_alphabetic).unwrap_or(0));
+            format!("judged as {number} {unit}, the largest that is tried; {WEIGHS}")
+        } else if bytes * 2.0 < (SMALLEST_KIB << 10) as f64 {
+            format!("judged as {SMALLEST_KIB} KiB, the smallest that is tried; {WEIGHS}")
         } else {
             WEIGHS.into()
         },
@@ -202,9 +207,9 @@ fn by_position(name: &'static str, case: &Case, share: Option<f64>) -> Rule {
 }
 
 /// The power of two nearest to so many bytes that is tried, in KiB.
-fn nearest_chunk_kib(bytes: f64) -> u64 {
+fn nearest_chunk_kib(bytes: f64, largest_kib: u64) -> u64 {
     let kib = (bytes / 1024.0).max(1.0).log2().round().exp2() as u64;
-    kib.clamp(CHUNKS_KIB[0], CHUNKS_KIB[1])
+    kib.clamp(SMALLEST_KIB, largest_kib)
 }
 
 #[cfg(test)]
@@ -218,6 +223,7 @@ mod tests {
         request_bytes: 1 << 20,
         in_order: true,
         parity: false,
+        largest_kib: 1024,
     };
 
     #[test]
@@ -231,6 +237,15 @@ mod tests {
             (super::rules(&one)[0].says.as_str(), super::rules(&one)[0].chunk_kib),
             ("0.5 KiB, one sector", Some(16))
         );
+    }
+
+    /// Where larger chunks are tried, a rule is judged by the nearest of them.
+    #[test]
+    fn a_rule_is_judged_by_the_nearest_chunk_that_is_tried() {
+        let of = |largest_kib| rules(&Case { largest_kib, ..EXOS })[0].clone();
+        assert_eq!([of(1024), of(4096)].map(|rule| rule.chunk_kib), [Some(1024), Some(4096)]);
+        assert!(of(1024).why.starts_with("judged as 1 MiB, the largest that is tried; "));
+        assert!(of(4096).why.starts_with("it weighs "), "6005 KiB is nearer to 4 MiB than to 16");
     }
 
     #[test]

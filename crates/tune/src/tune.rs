@@ -17,7 +17,7 @@ use crate::without_copies::WithoutCopies;
 use crate::work::names_its_cache;
 use crate::{danger, doubt, front, settings, why};
 use block::SECTOR_BYTES;
-use block::units::format_bytes;
+use block::units::{format_bytes, parse_bytes};
 use lab::experiment::Experiment;
 use lab::rig::Rig;
 use lab::{Error, Result};
@@ -310,7 +310,7 @@ fn measure_rules(
 
 /// The layout that a rule would choose instead of the best.
 fn of_rule(rule: &Rule, candidates: &[Candidate], best: usize) -> Option<usize> {
-    let chunk = format!("{}KiB", rule.chunk_kib?).replace("1024KiB", "1MiB");
+    let chunk = format_bytes(rule.chunk_kib? << 10);
     candidates.iter().position(|candidate| {
         candidate.level == candidates[best].level
             && candidate.cache == candidates[best].cache
@@ -343,6 +343,7 @@ fn judge_rules(rules: &mut [Rule], candidates: &[Candidate], best: usize, verdic
 /// That ZFS has a layout that survives three failures and holds more.
 pub(crate) fn raidz3_line(plan: &Plan<'_>, question: &Question) -> Option<(String, String)> {
     let (members, drive) = (plan.members, &question.drives.drive);
+        largest_kib: parse_bytes(question.largest_chunk()).map_or(1024, |bytes| bytes >> 10),
     let room = plan.raidz3_members()? as u64 * drive.sectors() * SECTOR_BYTES;
     let text = format!(
         "raidz3 over these {members} drives would hold about {} and survive any 3 failures, too; its speed is not modelled \
