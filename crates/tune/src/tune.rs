@@ -36,6 +36,10 @@ const ALL_MAX: usize = 6;
 const SETTLED_SEEDS: u64 = 5;
 
 /// Layouts at most that are so, one after the other: what is reliably slower is kept no more, and the next may be.
+/// Seeds of what may be chosen where rates hang on how spindles stand to each other: one layout then makes two or three rates, and
+/// with ten seeds a choice still turned on which.
+const SPINDLE_SEEDS: u64 = 20;
+
 const KEPT_MAX: usize = 4;
 
 /// The place of the level in a candidate's places.
@@ -175,11 +179,7 @@ fn settled(tried: &mut Tried<'_>, candidates: &[Candidate]) -> Result<(Verdict, 
     for _ in 0..KEPT_MAX {
         let Some(both) = unsettled(candidates, &verdict, picked) else { break };
         for seed in 1..SETTLED_SEEDS {
-            let is_missing = |&place: &usize| tried.of_seed(&candidates[place], seed).is_empty();
-            let missing: Vec<usize> = both.into_iter().filter(is_missing).collect();
-            if !missing.is_empty() {
-                tried.measure(&missing, seed)?;
-            }
+            measure_missing(tried, &both, seed)?;
         }
         verdict = tried.verdict()?;
         let next = pick(candidates, question, &verdict)?;
@@ -189,6 +189,55 @@ fn settled(tried: &mut Tried<'_>, candidates: &[Candidate]) -> Result<(Verdict, 
         picked = next;
     }
     Ok((verdict, picked))
+    by_spindles(tried, verdict, picked)
+}
+
+/// Measures what has not run with this seed.
+fn measure_missing(tried: &mut Tried<'_>, places: &[usize], seed: u64) -> Result<()> {
+    let is_missing = |&place: &usize| tried.of_seed(&tried.candidates[place], seed).is_empty();
+    let missing: Vec<usize> = places.iter().copied().filter(is_missing).collect();
+    if !missing.is_empty() {
+        tried.measure(&missing, seed)?;
+    }
+    Ok(())
+}
+
+/// Where rates hang on how spindles stand, what may be chosen gets many seeds: what is picked, the fastest, the next of
+/// another level, and md's own chunk.
+fn by_spindles(
+    tried: &mut Tried<'_>,
+    mut verdict: Verdict,
+    mut picked: Option<Picked>,
+) -> Result<(Verdict, Option<Picked>)> {
+    let candidates = tried.candidates;
+    for _ in 0..KEPT_MAX {
+        let hangs = verdict.points.iter().any(|point| point.about == "spindles");
+        let (true, Some((best, _))) = (hangs, picked) else { break };
+        let ranked = verdict.ranked.iter();
+        let mut order =
+            ranked.filter_map(|ranked| candidates.iter().position(|of| is_at(of, &ranked.at)));
+        let measured: Vec<usize> = order.by_ref().collect();
+        let of_another = |&place: &usize| candidates[place].level != candidates[best].level;
+        let is_default = |&place: &usize| {
+            is_default(&candidates[place])
+                && is_alike(tried.question, &candidates[place].level, &candidates[best].level)
+        };
+        let mut contested: Vec<usize> =
+            [best].into_iter().chain(measured.first().copied()).collect();
+        contested.extend(measured.iter().copied().find(of_another));
+        contested.extend(measured.iter().copied().filter(is_default));
+        contested.sort_unstable();
+        contested.dedup();
+        let before = tried.count;
+        for seed in 1..SPINDLE_SEEDS {
+            measure_missing(tried, &contested, seed)?;
+        }
+        if tried.count == before {
+            break;
+        }
+        verdict = tried.verdict()?;
+        picked = pick(candidates, tried.question, &verdict)?;
+    }
 }
 
 /// What is kept for being a default, and the fastest, where that is ahead by more than the model's error.

@@ -326,6 +326,7 @@ impl Verdict {
         points.extend(repaired::told(records));
         points.extend(once::told(self, manifest, records));
         points.extend(once::in_step(self, manifest, records));
+        points.extend(once::unlike(self));
         points.extend(failed::told(&self.factors, happened));
         points.extend(settled::told(manifest, records));
         points.extend(drift::told(&self.ranked, happened));

@@ -1,9 +1,10 @@
 //! Whether what was measured once may be luck.
 
-use super::Verdict;
 use super::answer::{Point, point};
 use super::of_host::ranked_alone;
+use super::{Ranked, Verdict};
 use crate::stats::noise::NoiseSource;
+use crate::tables::figure;
 use store::Manifest;
 use store::record::Record;
 
@@ -26,6 +27,9 @@ const IN_STEP: f64 = 0.8;
 /// So many repeats show what spindles do.
 const REPEATS: u64 = 5;
 
+/// Rates of one layout that are no further apart are not what spindles do.
+const APART: f64 = 1.05;
+
 /// That requests are in step with the platters, as one write in order after the other is: over several disks the rate hangs
 /// on how their spindles stand to each other.
 pub(super) fn in_step(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -> Option<Point> {
@@ -34,11 +38,68 @@ pub(super) fn in_step(verdict: &Verdict, manifest: &Manifest, records: &[Record]
     let has_several = |record: &&Record| record.member_busy.len() > 1;
     let mut own = ranked_alone(&verdict.ranked, manifest, records).filter(has_several);
     let is_in_step = own.any(|record| share(record).is_some_and(|share| share >= IN_STEP));
+    if !is_in_step || verdict.ranked.len() < 2 {
+        return None;
+    }
+    let hangs = "requests wait for the platters and for little else, so the rate of several disks hangs on how their spindles \
+                 stand to each other";
     let is_repeated = records.iter().any(|record| record.repeat + 1 >= REPEATS);
-    (is_in_step && !is_repeated && verdict.ranked.len() > 1).then(|| {
-        let text = "requests wait for the platters and for little else, so the rate of several disks hangs on how their spindles \
-                    stand to each other: here that is luck, and on real disks it drifts; `run.repeats = 5` shows how far rates go";
-        point("spindles", text.into())
+    if !is_repeated {
+        let text = format!(
+            "{hangs}: here that is luck, and on real disks it drifts; `run.repeats = 5` shows how far rates go"
+        );
+        return Some(point("spindles", text));
+    }
+    let widest = verdict.ranked.iter().filter_map(|of| range(of, manifest, records));
+    let widest =
+        widest.max_by(|one, other| (one.high / one.low).total_cmp(&(other.high / other.low)));
+    let Range { label, repeats, low, high } = widest.filter(|of| of.high / of.low > APART)?;
+    let text = format!(
+        "{hangs}: in {repeats} repeats {label} made {} to {} MB/s, and on real disks it drifts between such rates",
+        figure(low),
+        figure(high)
+    );
+    Some(point("spindles", text))
+}
+
+/// How far behind may lie by so much from what the values say, as a logarithm, before it is said why.
+const UNLIKE: f64 = 0.05;
+
+/// That values are medians and how far behind is a mean, where the two say different things: a layout that has two rates by turns
+/// is 41 % ahead in the mean, and 50 % by the medians.
+pub(super) fn unlike(verdict: &Verdict) -> Option<Point> {
+    // Without pairs both are of medians.
+    verdict.noise.pairs?;
+    let best = verdict.ranked.first()?;
+    let is_unlike = |of: &&Ranked| {
+        let apart = verdict.better.ahead(best.value, of.value) - of.behind.ln();
+        apart.is_finite() && apart.abs() > UNLIKE
+    };
+    verdict.ranked.iter().find(is_unlike)?;
+    let text = "how far layouts are behind is the mean over repeats with the same seed; values and bars are the medians of all \
+                repeats. The two differ where the repeats of a layout lie far apart";
+    Some(point("behind", text.into()))
+}
+
+/// How far the rates of a layout's repeats go.
+struct Range<'a> {
+    label: &'a str,
+    repeats: usize,
+    low: f64,
+    high: f64,
+}
+
+/// Those of a layout that ran often enough to say.
+fn range<'a>(of: &'a Ranked, manifest: &Manifest, records: &[Record]) -> Option<Range<'a>> {
+    let own = ranked_alone(std::slice::from_ref(of), manifest, records);
+    let rates: Vec<f64> = own.filter_map(|record| record.sample("mb_per_s")).collect();
+    let low = rates.iter().copied().reduce(f64::min)?;
+    let high = rates.iter().copied().reduce(f64::max)?;
+    (rates.len() as u64 >= REPEATS && low > 0.0).then_some(Range {
+        label: &of.label,
+        repeats: rates.len(),
+        low,
+        high,
     })
 }
 
@@ -46,19 +107,63 @@ pub(super) fn in_step(verdict: &Verdict, manifest: &Manifest, records: &[Record]
 mod tests {
     use crate::judge::tests::modelled;
     use crate::{Verdict, Wishes};
+    use store::record::Record;
 
     #[test]
     fn commits_in_step_with_the_platters_are_in_doubt() {
         let doubts = |kind: &str, repeats: u64| {
             let (manifest, records) = modelled(&format!(
                 "[run]\nrepeats = {repeats}\n[volume]\ndrives = '4xst18000nm000j'\nlevel = 'md-raid10'\ninterleave = ['16KiB', '512KiB']\n\
-                 [drive]\nwrite_cache = false\n[workload.log]\nkind = '{kind}'\nop = 'write'\nblock = '16KiB'\ncount = 100\n"
+                 [drive]\nwrite_cache = false\n[workload.log]\nkind = '{kind}'\nop = 'write'\nblock = '16KiB'\ncount = 400\n"
             ));
             let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
-            verdict.points.iter().any(|point| point.about == "spindles")
+            let about = |about: &str| {
+                let point = verdict.points.iter().find(|point| point.about == about);
+                point.map(|point| point.text.clone())
+            };
+            (about("spindles"), about("behind"))
         };
-        assert!(doubts("sequential", 1));
-        assert!(!doubts("random", 1) && !doubts("sequential", 5));
+        assert!(
+            doubts("sequential", 1)
+                .0
+                .unwrap()
+                .ends_with("`run.repeats = 5` shows how far rates go")
+        );
+        assert_eq!(doubts("random", 1), (None, None));
+        // Once it is repeated, the rates are said.
+        let said = doubts("sequential", 10).0.unwrap();
+        assert!(
+            said.contains(": in 10 repeats ")
+                && said.contains(" MB/s, and on real disks it drifts"),
+            "{said}"
+        );
+    }
+
+    /// One layout has two rates by turns, the other one.
+    #[test]
+    fn medians_and_means_that_differ_are_told_apart() {
+        let (manifest, mut records) = modelled(
+            "[run]\nrepeats = 10\n[volume]\ndrives = '2xwd740gd'\nlevel = ['stripe', 'concat']\ninterleave = '64KiB'\n\
+             [workload.take]\nkind = 'random'\ncount = 100\n",
+        );
+        let said = |records: &[Record]| {
+            let verdict = Verdict::new(&manifest, records, &Wishes::default()).unwrap();
+            verdict.points.iter().any(|point| point.about == "behind")
+        };
+        for record in &mut records {
+            let is_fast = record.at["volume.level"] == "stripe";
+            let rate = if is_fast { 3.9 } else { 1.96 };
+            record.samples.insert("requests_per_s", rate);
+            record.samples.insert("mb_per_s", rate);
+        }
+        assert!(!said(&records));
+        for record in
+            records.iter_mut().filter(|of| of.repeat < 4 && of.at["volume.level"] == "stripe")
+        {
+            record.samples.insert("requests_per_s", 2.6);
+            record.samples.insert("mb_per_s", 2.6);
+        }
+        assert!(said(&records));
     }
 
     #[test]
