@@ -21,7 +21,7 @@ fn lines(plan: &Plan<'_>) -> Vec<Line> {
         "md-stripe" => stripe(plan),
         "md-raid5" => one_parity(plan),
         "md-raid6" => two_parities(plan),
-        _ if plan.level.nested().is_some() => vec![groups(plan)],
+        _ if plan.level.nested().is_some() => groups(plan),
         "md-mirror" => mirror(plan),
         // One set of copies is a mirror.
         name if name.starts_with("md-raid10") && copies == plan.members => mirror(plan),
@@ -100,12 +100,20 @@ fn mirror(plan: &Plan<'_>) -> Vec<Line> {
     lines
 }
 
-// btrfs' own parity is not for data that matter: its write hole is open.
+/// btrfs' own parity is not for data that matter: its write hole is open.
+fn no_parity_of_btrfs() -> Line {
+    without(
+        "btrfs",
+        "its RAID 5 and 6 may lose data after a crash, and btrfs(5) advises against them",
+    )
+}
+
 fn one_parity(plan: &Plan<'_>) -> Vec<Line> {
     let (members, kib) = (plan.members, plan.chunk_kib());
     vec![
         lvm_raid(plan, &format!("--type raid5 -i {} -I {kib}k", plan.data_members())),
         raidz(plan, &format!("raidz1 {}", disks(plan)), 1, members),
+        no_parity_of_btrfs(),
         graid3(plan),
         raidframe(plan, 5),
     ]
@@ -120,6 +128,7 @@ fn two_parities(plan: &Plan<'_>) -> Vec<Line> {
             lvm_raid(plan, &format!("--type raid6 -i {data} -I {kib}k"))
         },
         raidz(plan, &format!("raidz2 {}", disks(plan)), 2, plan.members),
+        no_parity_of_btrfs(),
         without("FreeBSD", "GEOM has no double parity; use ZFS, which FreeBSD has too"),
         without("NetBSD", "RAIDframe has no double parity"),
     ]
@@ -135,7 +144,7 @@ fn three_parities(plan: &Plan<'_>) -> Option<Line> {
 }
 
 /// ZFS stripes over its groups by itself.
-fn groups(plan: &Plan<'_>) -> Line {
+fn groups(plan: &Plan<'_>) -> Vec<Line> {
     let of = plan.level.nested().expect("there are groups");
     let (each, parities) = (plan.members / of.groups, plan.level.losses_survived(plan.members));
     let group = |number: usize| {
@@ -143,7 +152,17 @@ fn groups(plan: &Plan<'_>) -> Line {
         format!("raidz{parities} $(echo $disks | cut -d' ' -f{first}-{last})")
     };
     let vdevs = (0..of.groups).map(group).collect::<Vec<_>>().join(" ");
-    raidz(plan, &vdevs, parities as u64, each)
+    let netbsd = match parities {
+        1 => "make a RAID 5 of each group, and a RAID 0 over them (raidctl(8), \"RAID on RAID\")",
+        _ => "RAIDframe has no double parity",
+    };
+    vec![
+        without("LVM", "no type of lvcreate stripes over several arrays with parity"),
+        raidz(plan, &vdevs, parities as u64, each),
+        no_parity_of_btrfs(),
+        without("FreeBSD", "GEOM has no RAID 5 or 6; use ZFS, which FreeBSD has too"),
+        without("NetBSD", netbsd),
+    ]
 }
 
 /// A stripe over mirrors of so many disks each, which near and far copies survive as much as.
@@ -411,6 +430,13 @@ mod tests {
         let (_, none) = on("btrfs", &plan("md-mirror", 5, 0));
         assert_eq!(none, "# none: it keeps four copies at most");
         assert_eq!(btrfs("md-raid10-n3", 8), "raid1c3");
+        for level in ["md-raid5", "md-raid6", "md-raid50-2", "md-raid60-2"] {
+            let (_, line) = on("btrfs", &plan(level, 12, 0));
+            assert!(
+                line.starts_with("# none: its RAID 5 and 6 may lose data after a crash"),
+                "{line}"
+            );
+        }
         assert_eq!([btrfs("md-raid10", 3), btrfs("md-raid10-f2", 6)], ["raid1", "raid10"]);
     }
 
