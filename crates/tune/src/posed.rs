@@ -12,7 +12,7 @@ use crate::why::Reason;
 use crate::{commands, danger, files, settings, why};
 use block::SECTOR_BYTES;
 use lab::catalogue::Drive;
-use lab::experiment::{Experiment, Trial};
+use lab::experiment::{Experiment, Member, Trial};
 use lab::rig::Rig;
 use lab::run::Run;
 use lab::{Error, Result};
@@ -346,7 +346,26 @@ impl Said<'_> {
     /// What to build; where only one layout is asked about, what that does.
     fn sentence(&self) -> String {
         let Verdict { answer, .. } = self.verdict;
-        if answer.is_empty() { self.verdict.of_one() } else { answer.clone() }
+        if answer.is_empty() {
+            self.verdict.of_one()
+        } else if self.is_unsafe_by_caches() {
+            format!(
+                "{answer} Or turn the drives' write caches off: `--set drive.write_cache=false`."
+            )
+        } else {
+            answer.clone()
+        }
+    }
+
+    /// Whether nothing is safe, and all drives have caches that are on and can be off: `--safe` leaves an experiment as it is.
+    fn is_unsafe_by_caches(&self) -> bool {
+        let members = || self.space.trials.iter().flat_map(|trial| &trial.setup.volume.members);
+        let can_be_off = |of: &Member| of.drive().is_some_and(|drive| drive.takes("write_cache"));
+        self.posed.wishes.safe
+            && self.verdict.ranked.is_empty()
+            && self.verdict.left_out.iter().any(|out| out.is_unsafe)
+            && members().all(can_be_off)
+            && members().any(Member::has_write_cache)
     }
 
     fn lines(

@@ -386,6 +386,31 @@ fn a_cache_that_stays_on_is_why_nothing_is_safe() {
     assert!(!said.contains("Try a mirror"), "{said}");
 }
 
+/// `--safe` turns off the caches of drives that are given by name; an experiment is left as it is, and told which key does.
+#[test]
+fn an_experiment_that_caches_make_unsafe_says_how_to_turn_them_off() {
+    let here = scratch();
+    let unsafe_one = "objective = \"max w\"\n[volume]\ndrives = \"4xwd740gd\"\nlevel = [\"md-raid10\", \"md-mirror\"]\n\
+                      interleave = \"512KiB\"\n[workload.w]\nkind = \"random\"\nop = \"write\"\nblock = \"16KiB\"\n";
+    std::fs::write(here.path().join("nas.toml"), unsafe_one).unwrap();
+    let said = stdout(here.path(), &["tune", "nas.toml", "--safe"]).replace("\n ", " ");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("turn the drives' write caches off: `--set drive.write_cache=false`."),
+        "{said}"
+    );
+    let off = ["tune", "nas.toml", "--safe", "--set", "drive.write_cache=false"];
+    assert!(stdout(here.path(), &off).starts_with("Use "));
+    // A level that is left out is named.
+    let three =
+        ["tune", "--drives", "3x wd740gd", "--workload", "restore", "--level", "md-raid5,md-raid6"];
+    let warned = String::from_utf8(ileave(here.path(), &three).stderr).unwrap();
+    assert!(
+        warned.contains("--level md-raid6: it needs 4 members, and there are 3; it is not tried"),
+        "{warned}"
+    );
+}
+
 /// Arrays side by side have their commands, which take no uneven number of members.
 #[test]
 fn many_members_are_built_in_groups() {
