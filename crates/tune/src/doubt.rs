@@ -6,6 +6,7 @@
 use crate::Drives;
 use crate::question::{Candidate, Question};
 use crate::tried::{Settings, Tried};
+use crate::why::Reason;
 use crate::work::Knobs;
 use lab::Result;
 use lab::catalogue::{self, Kind, Value};
@@ -275,6 +276,22 @@ pub(crate) fn with_figures(name: &str, figures: &[(&str, f64)]) -> String {
     }
 }
 
+/// Where trials in full were made of a number in flight, against the same rival, they say whether the choice holds: short
+/// ones miss more.
+pub(crate) fn by_full_trials(
+    doubts: &mut [Doubt],
+    reasons: &[Reason],
+    (better, even): (Better, f64),
+) {
+    for doubt in doubts.iter_mut().filter(|of| of.what == DEPTH) {
+        let mechanism = format!("with {} {DEPTH}", doubt.otherwise);
+        let Some(full) = reasons.iter().find(|of| of.mechanism == mechanism) else { continue };
+        let ahead = better.ahead(full.best, full.other);
+        doubt.ahead = ahead.exp();
+        doubt.holds = ahead >= -even;
+    }
+}
+
 /// What was tried, in lines: where the best changes with the load, and whether what was assumed turns the choice.
 pub(crate) fn lines(doubts: &[Doubt]) -> Vec<(String, String)> {
     let (loads, others): (Vec<&Doubt>, Vec<&Doubt>) =
@@ -453,6 +470,25 @@ mod tests {
             "above about 21 and below 128 in flight B is ahead (the answer is for 16; to choose for another number, ask with that)"
         );
         assert!(super::lines(&[]).is_empty());
+    }
+
+    /// A page that says "from 1 to 256 in flight" and "with 1 in flight B would be ahead" contradicts itself.
+    #[test]
+    fn trials_in_full_say_whether_the_choice_holds() {
+        let of = |mechanism: &str, best, other| Reason {
+            mechanism: mechanism.into(),
+            best,
+            other,
+            sentence: String::new(),
+        };
+        let said = |other| {
+            let mut doubts = [doubt("in flight", 1.0, 1.1), doubt("in flight", 64.0, 2.0)];
+            let reasons = [of("with 1 in flight", 93.0, other), of("without seeks", 1.0, 9.0)];
+            by_full_trials(&mut doubts, &reasons, (Better::Higher, 0.05));
+            lines(&doubts)[0].1.clone()
+        };
+        assert!(said(100.0).starts_with("below about 2 in flight B is ahead "), "{}", said(100.0));
+        assert!(said(94.0).starts_with("the choice holds against B from 1 to 64 in flight"));
     }
 
     #[test]

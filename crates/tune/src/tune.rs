@@ -13,6 +13,7 @@ use crate::question::{Candidate, Question};
 use crate::rules::{self, Case, Media, Rule};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
+use crate::why::Reason;
 use crate::without_copies::WithoutCopies;
 use crate::work::names_its_cache;
 use crate::{danger, doubt, front, settings, why};
@@ -35,11 +36,11 @@ const ALL_MAX: usize = 6;
 /// Seeds at most that a default and what may be better are measured with.
 const SETTLED_SEEDS: u64 = 5;
 
-/// Layouts at most that are so, one after the other: what is reliably slower is kept no more, and the next may be.
 /// Seeds of what may be chosen where rates hang on how spindles stand to each other: one layout then makes two or three rates, and
 /// with ten seeds a choice still turned on which.
 const SPINDLE_SEEDS: u64 = 20;
 
+/// Layouts at most that are so, one after the other: what is reliably slower is kept no more, and the next may be.
 const KEPT_MAX: usize = 4;
 
 /// The place of the level in a candidate's places.
@@ -84,7 +85,7 @@ pub fn tune(
         second.and_then(|second| candidates.iter().find(|candidate| is_at(candidate, &second.at)));
     let reasons =
         other.map_or(Ok(Vec::new()), |other| why::reasons(&tried, best, other, &verdict))?;
-    let doubts = doubts(&tried, &candidates, best, judged)?;
+    let doubts = doubts(&tried, best, judged, (other, &reasons))?;
     let (risk, inputs) =
         danger::of_level(&best.level, question.members(), question.spares, &question.drives.drive)?;
     let front = front::front(question, &verdict, best)?;
@@ -188,7 +189,6 @@ fn settled(tried: &mut Tried<'_>, candidates: &[Candidate]) -> Result<(Verdict, 
         }
         picked = next;
     }
-    Ok((verdict, picked))
     by_spindles(tried, verdict, picked)
 }
 
@@ -238,6 +238,7 @@ fn by_spindles(
         verdict = tried.verdict()?;
         picked = pick(candidates, tried.question, &verdict)?;
     }
+    Ok((verdict, picked))
 }
 
 /// What is kept for being a default, and the fastest, where that is ahead by more than the model's error.
@@ -264,13 +265,15 @@ fn nothing_found(verdict: &Verdict) -> Error {
     Error::failure(format!("no layout can be recommended: {}", lines.join("\n")))
 }
 
-/// Tries what was assumed otherwise, against the best of another level, or where there is none against the next best.
+/// Tries what was assumed otherwise, against the best of another level, or where there is none against the next best. Trials in
+/// full that were made against an `other` count for more.
 fn doubts(
     tried: &Tried<'_>,
-    candidates: &[Candidate],
     best: &Candidate,
     verdict: &Verdict,
+    (other, reasons): (Option<&Candidate>, &[Reason]),
 ) -> Result<Vec<Doubt>> {
+    let candidates = tried.candidates;
     let ranked = verdict.ranked.iter().filter_map(|ranked| {
         let candidate = candidates.iter().find(|candidate| is_at(candidate, &ranked.at))?;
         Some((candidate, ranked))
@@ -280,7 +283,14 @@ fn doubts(
     let others = || ranked.iter().copied().filter(|(candidate, _)| *candidate != best);
     let rival = others().find(|(candidate, _)| candidate.level != best.level);
     match (own, rival.or_else(|| others().next())) {
-        (Some(own), Some(rival)) => doubt::doubts(tried, own, rival, verdict),
+        (Some(own), Some(rival)) => {
+            let mut doubts = doubt::doubts(tried, own, rival, verdict)?;
+            if other == Some(rival.0) {
+                let (better, even) = (verdict.better, why::even(verdict));
+                doubt::by_full_trials(&mut doubts, reasons, (better, even));
+            }
+            Ok(doubts)
+        }
         _ => Ok(Vec::new()),
     }
 }
@@ -333,6 +343,7 @@ fn case(question: &Question, tried: &Tried<'_>, best: &Candidate) -> Result<Case
             * 512,
         in_order: text("kind").is_none_or(|kind| kind == "sequential" || kind == "dd"),
         parity: best.level.has_parity(),
+        largest_kib: parse_bytes(question.largest_chunk()).map_or(1024, |bytes| bytes >> 10),
     })
 }
 
@@ -392,7 +403,6 @@ fn judge_rules(rules: &mut [Rule], candidates: &[Candidate], best: usize, verdic
 /// That ZFS has a layout that survives three failures and holds more.
 pub(crate) fn raidz3_line(plan: &Plan<'_>, question: &Question) -> Option<(String, String)> {
     let (members, drive) = (plan.members, &question.drives.drive);
-        largest_kib: parse_bytes(question.largest_chunk()).map_or(1024, |bytes| bytes >> 10),
     let room = plan.raidz3_members()? as u64 * drive.sectors() * SECTOR_BYTES;
     let text = format!(
         "raidz3 over these {members} drives would hold about {} and survive any 3 failures, too; its speed is not modelled \

@@ -248,6 +248,11 @@ fn together(
     Ok(candidates.map(value))
 }
 
+/// What is closer than this is about equal: the logarithm of a ratio.
+pub(crate) fn even(verdict: &Verdict) -> f64 {
+    verdict.noise.model_error.ln_1p().max(EVEN)
+}
+
 /// What the change does, in words: what is closer than the model of the `verdict` errs is about equal.
 pub(crate) fn sentence(
     mechanism: &str,
@@ -256,7 +261,7 @@ pub(crate) fn sentence(
     verdict: &Verdict,
 ) -> String {
     let (better, unit) = (verdict.better, verdict.unit.as_str());
-    let even = verdict.noise.model_error.ln_1p().max(EVEN);
+    let even = even(verdict);
     let ahead = better.ahead(ours, theirs);
     let values = format!("{} against {} {unit}", figure(ours), figure(theirs));
     if ahead.abs() <= even {
