@@ -143,6 +143,8 @@ pub(crate) fn near_level(level: &Level, members: usize) -> Option<&'static str> 
 /// What Debian's mdadm.conf says at its head. Without it an array that is needed at boot may come up as md127.
 const OF_DEBIAN: &str = "on Debian then run `update-initramfs -u`, as mdadm.conf there says";
 
+/// mdadm's block of a file system, ext4's default.
+const EXT4_BLOCK: u64 = 4096;
 
 impl Plan<'_> {
     /// Members that hold data in a row.
@@ -297,7 +299,7 @@ impl Plan<'_> {
         } else {
             ("add it to the configuration", scan.into())
         };
-        commands.push(build(what, line));
+        commands.push(build(&format!("{what}; {OF_DEBIAN}"), line));
         commands
     }
 
