@@ -59,6 +59,7 @@ fn what_cannot_be_is_refused() {
         String::from_utf8(output.stderr).unwrap()
     };
     assert!(error(&with(&["--afr", "1.4"])).contains("--afr 1.4: write a percentage"));
+    assert!(error(&with(&["--afr", "140%"])).contains("above 0 and up to 100"));
     assert!(error(&with(&["--scrub", "often"])).contains("--scrub often"));
     assert!(error(&with(&["--scrub", "nver"])).contains("or write `never`"));
     assert!(error(&with(&["--ure", "2"])).contains("--ure 2: write a rate per bit"));
