@@ -222,6 +222,7 @@ impl Found<'_> {
         lines.extend(not_compared(self.verdict).map(|text| ("not compared".into(), text)));
         lines.extend(self.beyond_the_model());
         lines.extend(self.outer_tracks().map(|text| ("tracks".into(), text)));
+        lines.extend(never_grows(&self.best.level).map(|text| ("growth".into(), text.into())));
         let range = |range: &risk::inputs::Range| {
             let [low, high] = [range.low, range.high].map(in_words);
             if low == high { low } else { format!("{low} to {high}") }
@@ -328,6 +329,13 @@ impl Found<'_> {
     }
 }
 
+/// That md adds no disk to this level later (Linux 6.1, raid10.c, `raid10_check_reshape`).
+fn never_grows(level: &Level) -> Option<&'static str> {
+    (level.spread() == Some(Spread::Far)).then_some(
+        "md cannot add disks to far copies later, as it can to near copies, RAID 5 and RAID 6",
+    )
+}
+
 /// The same of a level. Far copies are read from the outer part of each disk alone; writes go to all parts.
 fn outer_tracks(question: &Question, level: &Level) -> Option<String> {
     let drive = &question.drives.drive;
@@ -411,6 +419,13 @@ mod tests {
         assert!(said("4x wd40efax", "vm").unwrap().starts_with(UNFIT));
         assert_eq!(said("4x wd40efax", "media").as_deref(), Some(SHINGLED));
         assert_eq!(said("4x st18000nm000j", "vm"), None);
+    }
+
+    #[test]
+    fn what_never_grows_says_so() {
+        let says = |level: &str| never_grows(&level.parse().unwrap()).is_some();
+        assert!(says("md-raid10-f2") && says("md-raid10-f3"));
+        assert!(!says("md-raid10") && !says("md-raid10-o2") && !says("md-raid6"));
     }
 
     /// Far copies are read from the outer half or third alone: the simulator has 79 and 86 % at the end.
