@@ -103,11 +103,11 @@ fn assumed(label: &str, jobs: &[Job]) -> Vec<String> {
 
 /// What a mix becomes whose reads and writes have a rate each.
 fn of_two_rates(label: &str, job: &Job) -> Option<String> {
-    let (line, name, rates, reads) = (job.line, &job.name, &job.rate_iops, job.share_of_reads());
+    let (line, name, rates, reads) = (job.line, &job.name, job.rates(), job.share_of_reads());
     if !job.has_two_rates() {
         return None;
     }
-    if !rates.contains(',') {
+    if !rates.written.contains(',') {
         return Some(format!(
             "{label}:{line}: [{name}]: fio applies the rate to reads and to writes separately, so taken as half reads and half \
              writes, together at twice the rate; where the rate is not reached, fio keeps `rwmixread`: leave the rate out to \
@@ -116,9 +116,9 @@ fn of_two_rates(label: &str, job: &Job) -> Option<String> {
     }
     (reads != u64::from(job.mix_percent)).then(|| {
         format!(
-            "{label}:{line}: [{name}]: `rate_iops={rates}`: taken as {reads} % reads; where the rate is not reached, fio keeps \
-             `rwmixread` ({} %)",
-            job.mix_percent
+            "{label}:{line}: [{name}]: `{}`: taken as {reads} % reads; where the rate is not reached, fio keeps `rwmixread` \
+             ({} %)",
+            rates.written, job.mix_percent
         )
     })
 }

@@ -30,13 +30,10 @@ pub(super) struct Job {
     pub(super) runtime_ns: Option<u64>,
     pub(super) time_based: bool,
     pub(super) loops: u64,
-    pub(super) bytes_per_s: Option<u64>,
-    /// `rate_iops` as it was written.
-    pub(super) rate_iops: String,
-    /// The rate of its reads.
-    pub(super) reads_per_s: Option<u64>,
-    /// The rate of its writes.
-    pub(super) writes_per_s: Option<u64>,
+    /// `rate`, in bytes a second.
+    pub(super) rate: Rates,
+    /// `rate_iops`, in requests a second.
+    pub(super) rate_iops: Rates,
     pub(super) think_ns: u64,
     /// It thinks before each so many requests.
     pub(super) think_every: u64,
@@ -62,6 +59,15 @@ pub(super) struct Job {
     pub(super) filename: Option<String>,
 }
 
+/// What an option holds reads and writes to, each for itself.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rates {
+    /// The option with its value, as it was written.
+    pub(super) written: String,
+    pub(super) reads: Option<u64>,
+    pub(super) writes: Option<u64>,
+}
+
 impl Default for Job {
     fn default() -> Self {
         Job {
@@ -82,10 +88,8 @@ impl Default for Job {
             runtime_ns: None,
             time_based: false,
             loops: 1,
-            bytes_per_s: None,
-            rate_iops: String::new(),
-            reads_per_s: None,
-            writes_per_s: None,
+            rate: Rates::default(),
+            rate_iops: Rates::default(),
             think_ns: 0,
             think_every: 1,
             size_percent: None,
@@ -209,18 +213,23 @@ impl Job {
     /// where one is ahead, whatever the mix (fio 3.33: 100 reads and 100 writes a second at `rate_iops=100` and 50, 70 and
     /// 90 % of reads). A program that thinks seldom reaches a rate, and keeps its mix.
     pub(super) fn has_two_rates(&self) -> bool {
-        let has_rate = [self.bytes_per_s, self.reads_per_s, self.writes_per_s];
-        self.does_both() && has_rate.iter().any(Option::is_some) && self.think_ns == 0
+        self.does_both() && self.has_a_rate() && self.think_ns == 0
+    }
+
+    /// Whether its reads or its writes have a rate.
+    fn has_a_rate(&self) -> bool {
+        let sides = [&self.rate, &self.rate_iops].map(|rates| rates.reads.or(rates.writes));
+        sides.iter().any(Option::is_some)
+    }
+
+    /// The rates that fio holds reads and writes to: `rate`, where a job has both options (fixup_options in its init.c).
+    pub(super) fn rates(&self) -> &Rates {
+        if self.rate.written.is_empty() { &self.rate_iops } else { &self.rate }
     }
 
     /// Whether it reads and writes.
     fn does_both(&self) -> bool {
         self.mixed && (1..100).contains(&self.mix_percent)
-    }
-
-    /// The rate of reads and writes together, where that is the rate of each.
-    fn of_both(&self, rate: u64) -> u64 {
-        if self.does_both() { self.together(rate, rate) } else { rate }
     }
 
     /// The rate of reads and writes together, where it does both: where its mix is kept, that at which the first of them
@@ -234,38 +243,45 @@ impl Job {
         of_all(reads, share).min(of_all(writes, 100 - share)).max(1)
     }
 
-    /// The requests a second of reads and writes together; of what does one alone, its own.
-    fn requests_per_s(&self) -> Option<u64> {
+    /// What `rates` let reads and writes do together; of what does one alone, its own.
+    fn all_of(&self, rates: &Rates) -> Option<u64> {
         if self.does_both() {
-            return Some(self.together(self.reads_per_s?, self.writes_per_s?));
+            return Some(self.together(rates.reads?, rates.writes?));
         }
         let reads = if self.mixed { self.mix_percent } else { self.reads_percent };
-        if reads == 0 { self.writes_per_s } else { self.reads_per_s }
+        if reads == 0 { rates.writes } else { rates.reads }
     }
 
     /// Whether no direction of a mix goes as fast as it can beside one that has a rate.
     fn check_rates(&self, label: &str) -> Result<()> {
-        let (lacks, rate) = match (self.reads_per_s, self.writes_per_s) {
-            (None, Some(rate)) => ("reads", rate),
-            (Some(rate), None) => ("writes", rate),
-            _ => return Ok(()),
-        };
-        if !self.does_both() {
-            return Ok(());
+        for rates in [&self.rate, &self.rate_iops] {
+            let lacks = match (rates.reads, rates.writes) {
+                (None, Some(_)) => "reads",
+                (Some(_), None) => "writes",
+                _ => continue,
+            };
+            if self.does_both() {
+                let written = &rates.written;
+                let (option, value) = written.split_once('=').unwrap_or((written, ""));
+                let rate = value.trim_matches(',');
+                return Err(Error::input(format!(
+                    "{label}:{}: [{}]: `{written}` has no rate of its {lacks}, and it reads and writes; give both rates, as in \
+                     `{option}={rate},{rate}`",
+                    self.line, self.name
+                )));
+            }
         }
-        Err(Error::input(format!(
-            "{label}:{}: [{}]: `rate_iops={}` has no rate of its {lacks}, and it reads and writes; give both rates, as in \
-             `rate_iops={rate},{rate}`",
-            self.line, self.name, self.rate_iops
-        )))
+        Ok(())
     }
 
     /// The share of reads in percent: where both directions have a rate, as these are.
     pub(super) fn share_of_reads(&self) -> u64 {
-        match (self.has_two_rates(), self.reads_per_s, self.writes_per_s) {
+        let rates = self.rates();
+        match (self.has_two_rates(), rates.reads, rates.writes) {
             (true, Some(reads), Some(writes)) => {
-                let both = reads + writes;
-                ((100 * reads + both / 2) / both).clamp(1, 99)
+                let both = u128::from(reads) + u128::from(writes);
+                let percent = (100 * u128::from(reads) + both / 2) / both;
+                percent.clamp(1, 99) as u64
             }
             (true, ..) => 50,
             (false, ..) => self.mix_percent.into(),
@@ -337,10 +353,10 @@ impl Job {
                 key("think", &quoted(&format_nanos(self.think_ns)));
                 key("think_every", &self.think_every);
             }
-            if let Some(rate) = self.bytes_per_s {
-                key("rate", &quoted(&format!("{}/s", format_bytes(self.of_both(rate)))));
+            if let Some(rate) = self.all_of(&self.rate) {
+                key("rate", &quoted(&format!("{}/s", format_bytes(rate))));
             }
-            if let Some(rate) = self.requests_per_s() {
+            if let Some(rate) = self.all_of(&self.rate_iops) {
                 key("requests_per_s", &rate);
             }
         }
@@ -361,9 +377,9 @@ impl Job {
         label: &str,
         key: &mut dyn FnMut(&str, &dyn std::fmt::Display),
     ) -> Result<()> {
-        let by_bytes = self.bytes_per_s.filter(|_| self.split.is_empty());
-        let by_bytes = by_bytes.map(|rate| self.of_both((rate / self.block).max(1)));
-        let rate = self.requests_per_s().or(by_bytes);
+        let by_bytes = self.all_of(&self.rate).filter(|_| self.split.is_empty());
+        let by_bytes = by_bytes.map(|rate| (rate / self.block).max(1));
+        let rate = self.all_of(&self.rate_iops).or(by_bytes);
         let Some(rate) = rate.filter(|_| self.think_ns == 0) else {
             return Err(Error::input(format!(
                 "{label}:{}: [{}] has `rate_process=poisson`, which needs `rate_iops` and no `thinktime`",

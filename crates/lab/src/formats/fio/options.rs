@@ -1,6 +1,6 @@
 //! fio's options: those that say what a job does, and those that cannot change it here.
 
-use super::job::Job;
+use super::job::{Job, Rates};
 use super::shown;
 use crate::error::nearest;
 
@@ -168,11 +168,8 @@ fn apply_value(job: &mut Job, option: &str, value: &str) -> Applied {
                 .ok_or_else(|| format!("`{option}={}` is not a percentage", shown(value)))?;
             job.mix_percent = if option == "rwmixread" { percent } else { 100 - percent } as u32;
         }
-        "rate" => job.bytes_per_s = Some(one_size(option, value)?),
-        "rate_iops" => {
-            (job.reads_per_s, job.writes_per_s) = rates(option, value)?;
-            job.rate_iops = value.into();
-        }
+        "rate" => job.rate = rates(option, value, &|side| one_size(option, side))?,
+        "rate_iops" => job.rate_iops = rates(option, value, &|side| per_second(option, side))?,
         "fsync" | "fdatasync" => {
             let every = whole(value).filter(|&every| every <= 1_000_000_000);
             job.flush_every = every
@@ -373,25 +370,33 @@ fn split(value: &str) -> Result<Vec<(u64, u32)>, String> {
     Ok(shares.filter(|&(_, percent)| percent > 0).collect())
 }
 
-/// The rates of reads and of writes: `100` of each, `20,70`, or `,70` where reads have none.
-fn rates(option: &str, value: &str) -> Result<(Option<u64>, Option<u64>), String> {
-    const MOST: u64 = 1_000_000_000;
-    let wrong = || {
-        let shown = shown(value);
-        format!(
-            "`{option}={shown}` is not a whole number from 1 to {MOST}, nor one for reads and one for writes, as in \
-             2000,700"
-        )
-    };
+/// The rates of reads and of writes: `100` of each, `20,70`, or `,70` where reads have none. A third is that of trims, which
+/// no job here has.
+fn rates(
+    option: &str,
+    value: &str,
+    read: &dyn Fn(&str) -> Result<u64, String>,
+) -> Result<Rates, String> {
     let side = |text: &str| match text.trim() {
         "" => Ok(None),
-        text => count(option, text, MOST).map(Some).map_err(|_| wrong()),
+        text => read(text).map(Some),
     };
-    let (reads, writes) = value.split_once(',').unwrap_or((value, value));
-    match (side(reads)?, side(writes)?) {
-        (None, None) => Err(wrong()),
-        both => Ok(both),
+    let written = format!("{option}={}", shown(value));
+    let mut sides = value.splitn(3, ',');
+    let (first, second) = (sides.next().unwrap_or_default(), sides.next().unwrap_or(value));
+    side(sides.next().unwrap_or_default())?;
+    let rates = Rates { written, reads: side(first)?, writes: side(second)? };
+    if rates.reads.or(rates.writes).is_none() {
+        return Err(format!("`{}` has no rate; give one, as in 100 or 2000,700", rates.written));
     }
+    Ok(rates)
+}
+
+/// Requests a second of one side.
+fn per_second(option: &str, value: &str) -> Result<u64, String> {
+    const MOST: u64 = 1_000_000_000;
+    count(option, value, MOST)
+        .map_err(|why| format!("{why}, nor one for reads and one for writes, as in 2000,700"))
 }
 
 /// A size above zero, the same for reads, writes and trims.

@@ -256,9 +256,18 @@ fn a_mix_of_two_rates_is_said() {
         let said = said(options);
         assert!(said.len() == 1 && said[0].ends_with(mix), "{options}: {said:?}");
     }
-    for options in
-        ["rwmixread=74\nrate_iops=2000,700", "rate_iops=70,70", "rwmixread=100\nrate_iops=9,1"]
-    {
+    let of_bytes = said("rate=5m,10m");
+    assert!(of_bytes[0].contains("`rate=5m,10m`: taken as 33 % reads"), "{of_bytes:?}");
+    let alike = said("rwmixread=70\nrate=20m,20m");
+    assert!(alike[0].contains("`rate=20m,20m`: taken as 50 % reads"), "{alike:?}");
+    let alike = said("rwmixread=70\nrate=20m");
+    assert!(alike[0].contains("half reads and half writes"), "{alike:?}");
+    for options in [
+        "rwmixread=33\nrate=5m,10m",
+        "rwmixread=74\nrate_iops=2000,700",
+        "rate_iops=70,70",
+        "rwmixread=100\nrate_iops=9,1",
+    ] {
         assert!(said(options).is_empty(), "{options}: {:?}", said(options));
     }
 }
@@ -296,6 +305,13 @@ fn options_become_keys() {
         ("rw=randread\nsize=1g\nrate_iops=100,", "requests_per_s = 100\n"),
         ("rw=randrw\nrwmixread=0\nsize=1g\nrate_iops=,20", "requests_per_s = 20\n"),
         ("rw=randrw\nrwmixread=70\nsize=1g\nrate=2m", "rate = \"4MiB/s\"\n"),
+        ("rw=randrw\nsize=1g\nrate=5m,10m", "rate = \"15MiB/s\"\n"),
+        ("rw=randrw\nsize=1g\nrate=5m,10m", "reads_percent = 33\n"),
+        ("rw=randrw\nsize=1g\nrate=5m,10m\nthinktime=10", "rate = \"10MiB/s\"\n"),
+        ("rw=randrw\nsize=1g\nbs=4k\nrate=4m,8m\nrate_process=poisson", "_per_s = 3072\n"),
+        ("rw=write\nsize=1g\nrate=5m,10m,1m", "rate = \"10MiB/s\"\n"),
+        ("rw=read\nsize=1g\nrate=5m,10m", "rate = \"5MiB/s\"\n"),
+        ("rw=write\nsize=1g\nrate=,5m", "rate = \"5MiB/s\"\n"),
         ("rw=randrw\nrwmixread=70\nsize=1g", "reads_percent = 70\n"),
         ("rw=read\nsize=1g\nthinktime=10\nthinktime_blocks=4", "think_every = 4"),
         ("rw=read\nsize=1g\nzonemode=none", "amount = \"1GiB\""),
@@ -310,9 +326,15 @@ fn options_become_keys() {
     let ramped = keys_of("rw=randread\ntime_based\nruntime=60\nramp_time=10").unwrap();
     assert!(!ramped.contains("runtime"), "{ramped}");
     // The rate of what it does not do holds nothing back.
-    for other in ["rw=randread\nsize=1g\nrate_iops=,20", "rw=randwrite\nsize=1g\nrate_iops=100,"] {
+    for other in [
+        "rw=randread\nsize=1g\nrate_iops=,20",
+        "rw=randwrite\nsize=1g\nrate_iops=100,",
+        "rw=read\nsize=1g\nrate=,5m",
+        "rw=write\nsize=1g\nrate=100m,",
+        "rw=randrw\nrwmixread=100\nsize=1g\nrate=,5m",
+    ] {
         let keys = keys_of(other).unwrap();
-        assert!(!keys.contains("requests_per_s"), "{other}: {keys}");
+        assert!(!keys.contains("requests_per_s") && !keys.contains("rate"), "{other}: {keys}");
     }
     let reads = keys_of("rw=read\nsize=1g\nsync=1\nend_fsync=1").unwrap();
     assert!(!reads.contains("sync") && !reads.contains("flush"), "{reads}");
@@ -327,8 +349,12 @@ fn what_cannot_be_said_is_refused_with_the_next_step() {
         ("rw=randread\nsize=1g\nrate_process=poisson", "needs `rate_iops`"),
         ("rw=randrw\nsize=1g\nrate_iops=20,", "`rate_iops=20,` has no rate of its writes"),
         ("rw=rw\nsize=1g\nrate_iops=,70", "give both rates, as in `rate_iops=70,70`"),
-        ("rw=randread\nsize=1g\nrate_iops=,", "`rate_iops=,` is not a whole number"),
-        ("rw=randread\nsize=1g\nrate_iops=9,x", "`rate_iops=9,x` is not a whole number"),
+        ("rw=randread\nsize=1g\nrate_iops=,", "`rate_iops=,` has no rate"),
+        ("rw=randread\nsize=1g\nrate_iops=9,x", "`rate_iops=x` is not a whole number"),
+        ("rw=randrw\nsize=1g\nrate=,20m", "`rate=,20m` has no rate of its reads"),
+        ("rw=rw\nsize=1g\nrate=20m,", "give both rates, as in `rate=20m,20m`"),
+        ("rw=read\nsize=1g\nrate=5m,x", "`rate=x` is not a size"),
+        ("rw=read\nsize=1g\nrate=,", "`rate=,` has no rate"),
         ("rw=read\nsize=50%", "nothing says when it ends"),
         ("rw=read\nsize=1g\nfilename=a:b", "sequential requests take turns"),
         ("rw=read\nsize=1g\nsync=2", "is not one of none, sync, dsync"),
