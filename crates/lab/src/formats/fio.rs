@@ -10,7 +10,7 @@ mod job;
 mod options;
 
 use crate::error::{Error, Result};
-use job::Job;
+use job::{Job, Place};
 use std::fmt::Write as _;
 
 /// A job file, as an experiment.
@@ -72,8 +72,11 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
     if jobs.is_empty() {
         return Err(Error::input(format!("{label} has no job; add one, for example `[job]`")));
     }
-    let experiment = experiment(label, &jobs)?;
+    let places = job::places(label, &jobs)?;
+    let experiment = experiment(label, &jobs, &places)?;
     warnings.extend(assumed(label, &jobs));
+    warnings
+        .extend(jobs.iter().zip(&places).filter_map(|(job, place)| of_flushes(label, job, place)));
     Ok(JobFile { experiment, warnings })
 }
 
@@ -99,6 +102,26 @@ fn assumed(label: &str, jobs: &[Job]) -> Vec<String> {
     }));
     warnings.extend(jobs.iter().filter_map(|job| of_two_rates(label, job)));
     warnings
+}
+
+/// What several synchronous writes in flight become.
+fn of_flushes(label: &str, job: &Job, place: &Place) -> Option<String> {
+    let (line, name, lanes) = (job.line, &job.name, job.lanes());
+    if lanes == 1 {
+        return None;
+    }
+    Some(match job.why_in_line(place) {
+        None => format!(
+            "{label}:{line}: [{name}]: {lanes} synchronous writes in flight are taken as {lanes} jobs with one in flight, each \
+             with a flush of its own and a processor of its own; where the drive takes FUA, fio's writes are cheaper than \
+             that, and one processor may limit fio"
+        ),
+        Some(why) => format!(
+            "{label}:{line}: [{name}]: its synchronous writes are taken one at a time, each with its flush, because {why}; \
+             fio has up to {lanes} in flight, so it writes faster, and layouts may rank otherwise: only `iodepth=1` is \
+             modelled as it is"
+        ),
+    })
 }
 
 /// What a mix becomes whose reads and writes have a rate each.
@@ -127,8 +150,7 @@ fn of_two_rates(label: &str, job: &Job) -> Option<String> {
 const ONE_QUEUE: u64 = 64;
 
 /// The experiment of `jobs`: a workload each, in groups where they run at the same time.
-fn experiment(label: &str, jobs: &[Job]) -> Result<String> {
-    let places = job::places(label, jobs)?;
+fn experiment(label: &str, jobs: &[Job], places: &[Place]) -> Result<String> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
         match groups.last_mut() {

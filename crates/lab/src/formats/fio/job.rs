@@ -108,6 +108,9 @@ impl Default for Job {
     }
 }
 
+/// The most jobs of a workload.
+const JOBS_MAX: u64 = 4096;
+
 /// Where a job's file lies on the volume, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -204,6 +207,40 @@ pub(super) fn places(label: &str, jobs: &[Job]) -> Result<Vec<Place>> {
 }
 
 impl Job {
+    /// How many synchronous writes it has in flight at most. Each has a flush of its own, for which the others do not wait.
+    pub(super) fn lanes(&self) -> u64 {
+        let writes = self.mixed || self.reads_percent < 100;
+        if self.asynchronous && self.synchronous_writes && writes { self.depth } else { 1 }
+    }
+
+    /// Why these are not as those of so many jobs, each with one in flight; `None` where they are: any of them may be next.
+    pub(super) fn why_in_line(&self, place: &Place) -> Option<&'static str> {
+        if self.lanes() == 1 {
+            return None;
+        }
+        let reasons = [
+            (!self.random, "they go in order"),
+            (self.poisson, "they come by the clock"),
+            (self.has_a_rate(), "they have a rate"),
+            (self.think_ns > 0, "the job thinks"),
+            (
+                self.step(place) > 0,
+                "the jobs lie apart (give them one `filename` and no `offset_increment`)",
+            ),
+            (self.jobs * self.lanes() > JOBS_MAX, "more than 4096 are in flight"),
+        ];
+        reasons.iter().find(|reason| reason.0).map(|reason| reason.1)
+    }
+
+    /// How far its jobs lie apart.
+    fn step(&self, place: &Place) -> u64 {
+        match self.jobs {
+            1 => 0,
+            _ if place.step > 0 => place.step,
+            _ => self.offset_increment,
+        }
+    }
+
     /// How many requests it has in flight at most.
     pub(super) fn in_flight(&self) -> u64 {
         self.jobs * if self.asynchronous { self.depth } else { 1 }
@@ -301,6 +338,7 @@ impl Job {
             )))
         };
         self.check_rates(label)?;
+        let lanes = if self.why_in_line(place).is_none() { self.lanes() } else { 1 };
         let mut keys = String::new();
         let mut key = |name: &str, value: &dyn std::fmt::Display| {
             writeln!(keys, "{name} = {value}").expect("a string grows");
@@ -324,16 +362,15 @@ impl Job {
         if self.poisson {
             self.arrives(label, &mut key)?;
         } else {
-            key("depth", &if self.asynchronous { self.depth } else { 1 });
+            key("depth", &if self.asynchronous && lanes == 1 { self.depth } else { 1 });
         }
         if let Some(access) = self.access.as_ref().filter(|_| self.random) {
             key("access", &format!("\"{access}\""));
         }
         key("offset", &quoted(&size("offset", place.start)?));
-        let step = if place.step > 0 { place.step } else { self.offset_increment };
-        if self.jobs > 1 {
-            key("jobs", &self.jobs);
-            key("job_step", &quoted(&size("offset_increment", step)?));
+        if self.jobs * lanes > 1 {
+            key("jobs", &(self.jobs * lanes));
+            key("job_step", &quoted(&size("offset_increment", self.step(place))?));
         }
         if let Some(span) = place.span {
             key("span", &quoted(&size("size", span)?));
@@ -341,7 +378,7 @@ impl Job {
         if let Some(percent) = self.size_percent {
             key("span_percent", &percent);
         }
-        self.ends(label, &mut key)?;
+        self.ends(label, lanes, &mut key)?;
         self.pace(&mut key);
         Ok(keys)
     }
@@ -392,7 +429,12 @@ impl Job {
     }
 
     /// When it ends: after its size, or its time where it is based on that.
-    fn ends(&self, label: &str, key: &mut dyn FnMut(&str, &dyn std::fmt::Display)) -> Result<()> {
+    fn ends(
+        &self,
+        label: &str,
+        lanes: u64,
+        key: &mut dyn FnMut(&str, &dyn std::fmt::Display),
+    ) -> Result<()> {
         if self.ramps && self.time_based && self.runtime_ns.is_some() {
             // It runs until its rate is steady.
             return Ok(());
@@ -417,7 +459,7 @@ impl Job {
                 self.line, self.name
             ))),
             (Some(amount), _) if !self.time_based => {
-                let sectors = (amount / SECTOR_BYTES).max(1);
+                let sectors = (amount / SECTOR_BYTES / lanes).max(1);
                 key("amount", &quoted(&format_bytes(sectors * SECTOR_BYTES)));
                 Ok(())
             }

@@ -227,8 +227,8 @@ fn apply_rest(job: &mut Job, option: &str, value: &str) -> Applied {
             "0" | "none" => job.synchronous_writes = false,
             "1" | "sync" | "dsync" => {
                 job.synchronous_writes = true;
-                let told = "is modelled as a flush after each write; without a write cache that costs nothing; beside \
-                            fio's latency of a write stands `commit`, which has both";
+                let told = "is modelled as a flush after each write, which costs nothing without a write cache; fio's \
+                     latency of a write includes it, as that of a commit does here";
                 return Ok(Some(format!("`sync={value}` {told}")));
             }
             _ => return Err(format!("`sync={}` is not one of none, sync, dsync", shown(value))),

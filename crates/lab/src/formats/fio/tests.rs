@@ -340,6 +340,53 @@ fn options_become_keys() {
     assert!(!reads.contains("sync") && !reads.contains("flush"), "{reads}");
 }
 
+/// Each of several synchronous writes in flight waits for its own flush; a job of that depth waited for one after the other.
+#[test]
+fn synchronous_writes_in_flight_are_jobs() {
+    let deep = "bs=16k\nioengine=libaio\niodepth=16\ndirect=1\nsync=dsync\nsize=16g\n";
+    let read = |options: &str| {
+        let file = read("some.fio", &format!("[job]\n{deep}{options}\n")).unwrap();
+        let experiment = format!("[volume]\ndrives = \"wd740gd\"\n{}", file.experiment);
+        Plan::new(&Experiment::parse("some.fio", &experiment).unwrap()).unwrap();
+        (file.experiment, file.warnings.join("\n"))
+    };
+    for (options, jobs) in [
+        ("rw=randwrite", 16),
+        ("rw=randrw\noffset_increment=1g", 16),
+        ("rw=randwrite\nfilename=/dev/md0\nnumjobs=2", 32),
+    ] {
+        let (keys, said) = read(options);
+        for key in [
+            "depth = 1\n",
+            &format!("jobs = {jobs}\n"),
+            "job_step = \"0B\"\n",
+            "amount = \"1GiB\"\n",
+            "span = \"16GiB\"\n",
+        ] {
+            assert!(keys.contains(key), "{options}, {key}: {keys}");
+        }
+        assert!(said.contains("16 synchronous writes in flight are taken as 16 jobs"), "{said}");
+        assert!(said.contains("fio's latency of a write includes it"), "{said}");
+    }
+    for (options, why) in [
+        ("rw=write", "they go in order"),
+        ("rw=randwrite\nrate_iops=100", "they have a rate"),
+        ("rw=randwrite\nrate_iops=100\nrate_process=poisson", "they come by the clock"),
+        ("rw=randwrite\nthinktime=10", "the job thinks"),
+        ("rw=randwrite\nnumjobs=2", "the jobs lie apart"),
+        ("rw=randwrite\nfilename=a\nnumjobs=4000", "more than 4096 are in flight"),
+    ] {
+        let (keys, said) = read(options);
+        assert!(keys.contains("flush_every = 1") && !keys.contains("jobs = 16"), "{keys}");
+        assert!(said.contains("taken one at a time") && said.contains(why), "{options}: {said}");
+    }
+    for options in ["rw=randread", "rw=randwrite\nioengine=psync", "rw=randwrite\nsync=0\nfsync=1"]
+    {
+        let (keys, said) = read(options);
+        assert!(!keys.contains("jobs") && !said.contains("in flight"), "{options}: {keys}{said}");
+    }
+}
+
 #[test]
 fn what_cannot_be_said_is_refused_with_the_next_step() {
     for (options, said) in [
