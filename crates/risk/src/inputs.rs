@@ -112,6 +112,9 @@ const STARVED: &str =
     "; a load that never pauses can hold it down to md's speed_limit_min, 1 MB/s as Linux comes";
 const STARVED_RESILVER: &str = "; a load that never pauses can make it longer still";
 
+/// Where the host lets no more pass.
+const OF_HOST: &str = " in all at the host's limit of ";
+
 /// What data sheets say of nearline disks and flash drives: one unreadable bit in 10^15.
 const PER_BIT: f64 = 1e-15;
 
@@ -261,6 +264,31 @@ impl Inputs {
         let source = self.rebuild_h.source.replace(AT_MD_LIMIT, OF_RESILVER);
         self.rebuild_h.source = source.replace(STARVED, STARVED_RESILVER);
         self
+    }
+
+    /// The same where `bytes` pass a limit of so many a second until a member is rebuilt: no faster than that.
+    #[must_use]
+    pub fn through(mut self, bytes: f64, per_s: f64) -> Self {
+        let hours = bytes / per_s / 3600.0;
+        let own = self.rebuild_h.range;
+        if hours > own.low {
+            let source = format!("{:.1} TB{OF_HOST}{:.0} MB/s", bytes / 1e12, per_s / 1e6);
+            let limited = rebuild(hours, &source);
+            let least = limited.range;
+            let range = Range {
+                low: own.low.max(least.low),
+                middle: own.middle.max(least.middle),
+                high: own.high.max(least.high),
+            };
+            self.rebuild_h = Sourced { range, ..limited };
+        }
+        self
+    }
+
+    /// What limits the rebuild, in words, where that is the host.
+    pub fn limited_by_host(&self) -> Option<&str> {
+        let source = &self.rebuild_h.source;
+        source.contains(OF_HOST).then(|| source.split(';').next().unwrap_or_default())
     }
 
     /// How the simulation scrubs.

@@ -4,7 +4,6 @@
 //! `ileave tune` would, and asks the verdict.
 
 use crate::beside::{Beside, OfQuestion};
-use crate::danger;
 use crate::question::{CACHES, CHUNKS, Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, LEVELS};
 use crate::tried::{Tried, short_trial};
 use crate::tune::plan;
@@ -317,10 +316,8 @@ impl Chosen {
         let (watch, candidates) = (&mut |_| (), [candidate.clone()]);
         let mut tried = Tried::new(question, &candidates, &Sim, watch)?;
         tried.records = records.to_vec();
-        let drive = &question.drives.drive;
-        let (_, inputs) =
-            danger::of_level(&candidate.level, question.members(), question.spares, drive)?;
-        OfQuestion { tried: &tried, best: candidate }.beside(inputs.rebuild_h.range.low)
+        let (_, inputs) = question.risk(&candidate.level)?;
+        OfQuestion { tried: &tried, best: candidate }.beside(question.resync_h(&inputs))
     }
 
     fn commands(&self, experiment: &Experiment, beside: &Beside) -> String {

@@ -193,7 +193,7 @@ impl Found<'_> {
     pub(crate) fn lines(
         &self,
         risk: &risk::Risk,
-        rebuild_h: risk::inputs::Range,
+        inputs: &risk::inputs::Inputs,
         front: &[FrontRow],
     ) -> Vec<(String, String)> {
         let mut lines = Vec::new();
@@ -243,13 +243,15 @@ impl Found<'_> {
             lines.push(("instance".into(), ERASED_TOGETHER.into()));
         }
         if self.best.level.losses_survived(self.question.members()) > 0 {
+            let took = inputs.rebuild_h.range;
+            let by = inputs.limited_by_host().map_or_else(String::new, |by| format!(" ({by})"));
             lines.push((
                 "rebuild".into(),
                 format!(
-                    "{} idle, {:.0} to {:.0} h under load",
-                    hours(rebuild_h.low),
-                    rebuild_h.middle,
-                    rebuild_h.high
+                    "{} idle, {} to {} under load{by}",
+                    hours(took.low),
+                    hours(took.middle),
+                    hours(took.high)
                 ),
             ));
         }

@@ -1,6 +1,5 @@
 //! The front: the best of each level, where none beats it in everything.
 
-use crate::danger;
 use crate::pick::{GONE_MIN, SAFER_BY};
 use crate::posed::Posed;
 use crate::question::{Candidate, Question};
@@ -233,8 +232,7 @@ pub(crate) fn front(
         let of_answer = own.filter(|_| level == answer.level);
         fastest.push(if of_answer.is_some() { verdict.ranked[0].value } else { ranked.value });
         let ranked = of_answer.unwrap_or(ranked);
-        let (risk, inputs) =
-            danger::of_level(&level, question.members(), question.spares, &question.drives.drive)?;
+        let (risk, inputs) = question.risk(&level)?;
         let chunk = ranked.at.get("volume.interleave");
         let chunk = chunk.and_then(Json::as_u64).filter(|_| level.interleaved());
         rows.push(FrontRow {
@@ -292,7 +290,7 @@ mod tests {
         };
         let drive = catalogue::drive("st18000nm000j").unwrap();
         let level = "md-raid10-n3".parse().unwrap();
-        let (risk, _) = crate::danger::of_level(&level, 24, 0, &drive).unwrap();
+        let (risk, _) = crate::danger::of_level(&level, 24, 0, &drive, Default::default()).unwrap();
         let said = |gone: f64| {
             let front = [
                 row("md-raid10-n3", 1000.0, 144, 0.001),

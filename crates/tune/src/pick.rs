@@ -1,7 +1,6 @@
 //! Which of the layouts that were measured is to be built: the fastest, unless one that is as fast is plainer or safer, or holds much
 //! more of what is only read.
 
-use crate::danger;
 use crate::front::is_more_room;
 use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::tried::is_at;
@@ -122,8 +121,7 @@ fn times_default(chunk: &str) -> f64 {
 
 /// The chance at worst that a level loses everything in five years.
 fn gone(question: &Question, level: &Level) -> Result<f64> {
-    let drive = &question.drives.drive;
-    let (risk, _) = danger::of_level(level, question.members(), question.spares, drive)?;
+    let (risk, _) = question.risk(level)?;
     Ok(risk.gone.high)
 }
 

@@ -3,6 +3,7 @@
 use crate::answer::{Difference, FactorShare, Tuned};
 use crate::beside::{Beside, OfExperiment};
 use crate::confirm::{Confirm, Confirmed};
+use crate::danger::Limit;
 use crate::drives::Drives;
 use crate::front::{self, FrontRow};
 use crate::question::Question;
@@ -95,11 +96,12 @@ impl Posed {
         let volume = &trial.setup.volume;
         let drives = volume.members.iter().map(|member| member.drive().map(|drive| &**drive));
         let drives: Vec<&Drive> = drives.collect::<Option<_>>()?;
+        let limit = Limit(trial.setup.host.storage_per_s[1]);
         let found = match &self.question {
             Some(Question { drives: Drives { drive, .. }, spares, .. }) => {
-                danger::of_level(&volume.level, drives.len(), *spares, drive)
+                danger::of_level(&volume.level, drives.len(), *spares, drive, limit)
             }
-            None => danger::of_members(&volume.level, &drives),
+            None => danger::of_members(&volume.level, &drives, limit),
         };
         Some(found.map(|(risk, inputs)| {
             // A partial parity log restores what is torn.
@@ -153,7 +155,10 @@ pub fn tune_experiment(
     };
     let front = front::of_posed(&space, &verdict, posed)?;
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
-    let resync_h = risk.as_ref().map_or(0.0, |lost| lost.inputs.rebuild_h.range.low);
+    let resync_h = risk
+        .as_ref()
+        .zip(best)
+        .map_or(0.0, |(lost, best)| resync_h(&space.trials[best], &lost.inputs));
     let beside = first.map(|first| beside(posed, &space, open, (&first.at, &records), resync_h));
     let beside = beside.unwrap_or_default();
     let answer = Said { posed, space: &space, verdict: judged, best, confirmed };
@@ -200,6 +205,13 @@ pub fn tune_experiment(
             "The experiment"
         },
     })
+}
+
+/// How long a resync of what a trial runs on takes, in hours.
+fn resync_h(trial: &Trial, inputs: &Inputs) -> f64 {
+    let members = trial.setup.volume.members.iter();
+    let drives: Vec<&Drive> = members.filter_map(|member| Some(&**member.drive()?)).collect();
+    danger::resync_h(inputs, &drives, Limit(trial.setup.host.storage_per_s[1]))
 }
 
 /// What is set beside the `best`, where that is one of the layouts.

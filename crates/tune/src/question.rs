@@ -1,11 +1,16 @@
 //! What is asked: these drives, this work, these wishes; and the experiment that answers it.
 
+use crate::danger::{self, Limit};
 use crate::drives::Drives;
 use crate::work::{self, Work, names_its_cache};
 use block::SECTOR_BYTES;
 use block::layout::Level;
+use block::units::parse_bytes_per_s;
+use lab::catalogue;
 use lab::experiment::{Experiment, check_interleave};
 use lab::{Error, Result};
+use risk::Risk;
+use risk::inputs::Inputs;
 use std::ops::RangeInclusive;
 use toml::{Table, Value};
 
@@ -163,6 +168,26 @@ impl Question {
     pub fn usable_bytes(&self, level: &Level) -> u64 {
         let sectors = vec![self.drives.drive.sectors(); self.members()];
         level.lay_out(1024, &sectors).map_or(0, |layout| layout.sectors() * SECTOR_BYTES)
+    }
+
+    /// What a level may lose, and what that assumes.
+    pub(crate) fn risk(&self, level: &Level) -> Result<(Risk, Inputs)> {
+        let (members, drive) = (self.members(), &self.drives.drive);
+        danger::of_level(level, members, self.spares, drive, self.host_limit())
+    }
+
+    /// How long a resync of all members takes, in hours.
+    pub(crate) fn resync_h(&self, inputs: &Inputs) -> f64 {
+        let drives = vec![&self.drives.drive; self.members()];
+        danger::resync_h(inputs, &drives, self.host_limit())
+    }
+
+    /// What the host lets pass to all cloud volumes, where the work or `--set` says it.
+    fn host_limit(&self) -> Limit {
+        let host = self.work.tables.get("host").and_then(Value::as_table);
+        let of = |key: &str| host?.get(key)?.as_str();
+        let named = || catalogue::host(of("name")?).ok()?.storage_per_s[1];
+        Limit(of("storage_rate").and_then(|rate| parse_bytes_per_s(rate).ok()).or_else(named))
     }
 
     /// The levels that may be chosen.

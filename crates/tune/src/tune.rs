@@ -86,16 +86,15 @@ pub fn tune(
     let reasons =
         other.map_or(Ok(Vec::new()), |other| why::reasons(&tried, best, other, &verdict))?;
     let doubts = doubts(&tried, best, judged, (other, &reasons))?;
-    let (risk, inputs) =
-        danger::of_level(&best.level, question.members(), question.spares, &question.drives.drive)?;
+    let (risk, inputs) = question.risk(&best.level)?;
     let front = front::front(question, &verdict, best)?;
     let short = (!tried.short.is_empty()).then(|| tried.short_verdict()).transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let found =
         Found { question, best, first, second, other, why, than, verdict: judged, confirmed };
-    let beside = OfQuestion { tried: &tried, best }.beside(inputs.rebuild_h.range.low)?;
+    let beside = OfQuestion { tried: &tried, best }.beside(question.resync_h(&inputs))?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
-    let mut lines = found.lines(&risk, inputs.rebuild_h.range, &front);
+    let mut lines = found.lines(&risk, &inputs, &front);
     let plan = beside.plan(found.beside_near(plan(question, &tried.experiment, best)));
     lines.extend(plan.caches_line().into_iter().chain(raidz3_line(&plan, question)));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));

@@ -1,7 +1,6 @@
 //! What cloud volumes do as a plain stripe, where nobody said how many failures to survive: the service keeps copies of
 //! its own, and many people stripe over its volumes. It is measured as the answer is, and stands beside its risk.
 
-use crate::danger;
 use crate::front::room;
 use crate::question::{Candidate, Question};
 use crate::tried::{Tried, is_at};
@@ -79,8 +78,7 @@ impl WithoutCopies {
         let verdict = Verdict::new(manifest.manifest(), &records, &tried.wishes())?;
         let ranked = |of: &Candidate| verdict.ranked.iter().find(|ranked| is_at(of, &ranked.at));
         let (Some(first), Some(other)) = (ranked(best), ranked(stripe)) else { return Ok(None) };
-        let (risk, _) =
-            danger::of_level(&stripe.level, question.members(), 0, &question.drives.drive)?;
+        let (risk, _) = question.risk(&stripe.level)?;
         Ok(Some(WithoutCopies {
             at: other.at.clone(),
             value: other.value,
