@@ -149,9 +149,14 @@ impl Bitmap {
     }
 }
 
-/// So many hours, or minutes where it is less than one.
+/// So many hours, or minutes where it is less than two.
 pub(crate) fn hours(hours: f64) -> String {
-    if hours < 1.0 { format!("{:.0} min", 60.0 * hours) } else { format!("{hours:.0} h") }
+    if hours < 2.0 { format!("{:.0} min", 60.0 * hours) } else { format!("{} h", tenths(hours)) }
+}
+
+/// A number of hours; below ten its tenths count.
+pub(crate) fn tenths(hours: f64) -> String {
+    if hours < 9.95 { format!("{hours:.1}") } else { format!("{hours:.0}") }
 }
 
 #[cfg(test)]
@@ -161,6 +166,12 @@ mod tests {
     fn bitmap(times: Option<f64>) -> Bitmap {
         let pair = Pair { times, ..Pair::of_test(1.0, 2.0) };
         Bitmap { pair, is_all_over: true, only_reads: false, resync_h: 24.8 }
+    }
+
+    #[test]
+    fn short_times_have_tenths_or_minutes() {
+        let said = [0.75, 1.49, 1.999, 2.04, 9.94, 9.96, 24.8].map(hours);
+        assert_eq!(said, ["45 min", "89 min", "120 min", "2.0 h", "9.9 h", "10 h", "25 h"]);
     }
 
     #[test]

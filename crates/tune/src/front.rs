@@ -1,5 +1,6 @@
 //! The front: the best of each level, where none beats it in everything.
 
+use crate::bitmap::tenths;
 use crate::pick::{GONE_MIN, SAFER_BY};
 use crate::posed::Posed;
 use crate::question::{Candidate, Question};
@@ -103,7 +104,11 @@ impl FrontRow {
             format!("{} {}", figure(self.value), self.unit),
             room(self.usable_bytes),
             self.survives.to_string(),
-            if self.survives == 0 { "–".into() } else { format!("{idle:.0} to {loaded:.0}") },
+            if self.survives == 0 {
+                "–".into()
+            } else {
+                format!("{} to {}", tenths(idle), tenths(loaded))
+            },
             if low == high { low } else { format!("{low} to {high}") },
         ]);
         cells
