@@ -16,6 +16,7 @@ mod guessed;
 pub(crate) mod late;
 pub mod layouts;
 mod measured;
+mod named;
 mod of_bitmap;
 mod of_factors;
 mod of_host;
@@ -290,7 +291,7 @@ impl Verdict {
         verdict.answer = if holds_nowhere {
             aim::HOLDS_NOWHERE.into()
         } else {
-            unsteady::answer(&verdict, answer)
+            unsteady::answer(&verdict, answer, &layouts.silent)
         };
         if let Some(best) = verdict.ranked.first() {
             verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &best.at);

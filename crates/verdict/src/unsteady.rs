@@ -159,6 +159,20 @@ mod tests {
         assert!(caches.answer.starts_with("No answer yet: only"), "{}", caches.answer);
     }
 
+    /// Under one of two conditions no layout was steady: the other was lost with it.
+    #[test]
+    fn a_condition_under_which_none_was_steady_ranks_none() {
+        let text = "[volume]\ndrives = '2xgp2[size=100GiB]'\nlevel = ['md-stripe', 'md-mirror']\n\
+                    [drive]\ncredit = ['spent', 'full']\n[workload.w]\nkind = 'random'\nblock = '16KiB'\ndepth = 32\n";
+        let verdict = verdict(text);
+        assert!(verdict.answer.starts_with("No reliable difference"), "{}", verdict.answer);
+        let said = "No layout was steady under w[credit=full]: that ranks nothing.";
+        assert!(verdict.answer.ends_with(said), "{}", verdict.answer);
+        assert_eq!((verdict.ranked.len(), verdict.situations.len()), (2, 1));
+        assert_eq!(verdict.situations[0].given["drive.credit"], "spent");
+        assert!(verdict.points.iter().any(|point| point.about == "not steady"));
+    }
+
     #[test]
     fn steady_trials_are_ranked_and_a_budget_that_is_too_small_is_said() {
         // Caches of 16 MiB are full sooner than those of 128 MiB.

@@ -8,7 +8,6 @@ use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::ask::of_any_workload;
-use store::error::{Error, Result, nearest};
 use store::expression::Expression;
 use store::factor::{Factors, Role};
 use store::quantity::{Better, Quantity};
@@ -27,6 +26,10 @@ pub struct Layouts {
     pub quantities: Vec<Measure>,
     /// What is known of the factors.
     pub factors: Factors,
+    /// The workloads that only read or only write, with `read` or `write`.
+    pub(super) only: BTreeMap<String, &'static str>,
+    /// Workloads with loads and conditions under which no layout was steady, beside others that were: they say nothing of any.
+    pub(super) silent: BTreeSet<String>,
 }
 
 /// One layout: a value of each factor that can be chosen.
@@ -82,13 +85,16 @@ impl Layouts {
             layouts: Vec::new(),
             quantities: Vec::new(),
             factors: of_any(&manifest.factors),
+            only: super::named::only(manifest),
+            silent: BTreeSet::new(),
         };
         let mut ordered: Vec<&Record> = records.iter().collect();
         let place = |record: &Record| manifest.workloads.iter().position(|w| *w == record.workload);
         // By workload and repeat, so that the order of quantities and samples is not that of the trials.
         ordered.sort_by_key(|record| (place(record), record.repeat));
         let mut overloaded: Vec<(usize, String, String)> = Vec::new();
-        let mut unsteady: Vec<(usize, u64, String)> = Vec::new();
+        let mut unsteady: Vec<(usize, u64, String, String)> = Vec::new();
+        let mut judged: BTreeSet<String> = BTreeSet::new();
         let mut counted: Vec<(usize, u64)> = Vec::new();
         let mut places = Places::default();
         for record in ordered {
@@ -100,11 +106,19 @@ impl Layouts {
             }
             let left_out = unsteady::is_left_out(manifest, record);
             let reason = unsteady::reason(record).filter(|_| left_out);
-            if record.is_overloaded() {
-                let under = found.named_under(&record.workload, &given);
-                overloaded.extend(reason.map(|reason| (layout, under, reason)));
-            } else {
-                unsteady.extend(reason.map(|reason| (layout, record.repeat, reason)));
+            let under = found.named_under(&record.workload, &given);
+            match reason {
+                Some(reason) if !record.is_overloaded() => {
+                    unsteady.push((layout, record.repeat, reason, under));
+                }
+                reason => {
+                    overloaded.extend(
+                        reason
+                            .filter(|_| record.is_overloaded())
+                            .map(|reason| (layout, under.clone(), reason)),
+                    );
+                    judged.insert(under);
+                }
             }
             let samples = found.samples(&mut places, manifest, record, &given);
             if !left_out {
@@ -113,15 +127,24 @@ impl Layouts {
             }
         }
         found.layouts.iter_mut().for_each(|layout| layout.samples.sort());
+        // A load under which none was steady says nothing of any of them, unless there is no other.
+        if !counted.is_empty() {
+            let is_silent = |of: &(usize, u64, String, String)| !judged.contains(&of.3);
+            found.silent = unsteady.extract_if(.., |of| is_silent(of)).map(|of| of.3).collect();
+        }
         found.leave_out_unsteady(&unsteady, &counted);
         found.leave_out_overloaded(&overloaded);
         found
     }
 
     /// What was not steady is left out, and a layout with it unless half of its repeats were steady all through: those count.
-    fn leave_out_unsteady(&mut self, unsteady: &[(usize, u64, String)], counted: &[(usize, u64)]) {
+    fn leave_out_unsteady(
+        &mut self,
+        unsteady: &[(usize, u64, String, String)],
+        counted: &[(usize, u64)],
+    ) {
         let broken: BTreeSet<(usize, u64)> =
-            unsteady.iter().map(|(layout, repeat, _)| (*layout, *repeat)).collect();
+            unsteady.iter().map(|(layout, repeat, ..)| (*layout, *repeat)).collect();
         let steady = counted.iter().filter(|repeat| !broken.contains(repeat));
         // Of each layout, the repeats that were steady less those that were not.
         let mut left: BTreeMap<usize, i64> = BTreeMap::new();
@@ -131,7 +154,7 @@ impl Layouts {
         for (layout, _) in &broken {
             *left.entry(*layout).or_default() -= 1;
         }
-        for (layout, _, reason) in unsteady.iter().filter(|(layout, ..)| left[layout] < 0) {
+        for (layout, _, reason, _) in unsteady.iter().filter(|(layout, ..)| left[layout] < 0) {
             self.layouts[*layout].unsteady.insert(reason.clone());
         }
     }
@@ -272,26 +295,6 @@ impl Layouts {
         self.find(name).first().map(|&place| self.quantities[place].unit.clone())
     }
 
-    /// The places of what a name may mean: `tar` or `tar.elapsed_s` is one quantity, or one for each load and
-    /// condition; `rm_s` alone, or `rm` without the unit, is that sample of whichever workload a layout has run. A
-    /// percentile alone, as in `p99`, is that of latency.
-    pub fn find(&self, name: &str) -> Vec<usize> {
-        let whole = |q: &Measure| q.is_called(name);
-        let given = |q: &Measure| q.is_called_whatever_given(name);
-        let sample = |q: &Measure| q.sample() == name;
-        let unitless = |q: &Measure| q.called_whole().contains(&name.to_string());
-        let (workload, percentile) = name.rsplit_once('.').unwrap_or(("", name));
-        let of_latency = format!("{workload}.latency_{percentile}");
-        let of_latency = of_latency.trim_start_matches('.').to_string();
-        let latency = |q: &Measure| q.called_whole().contains(&of_latency);
-        let ways: [&dyn Fn(&Measure) -> bool; 5] = [&whole, &given, &sample, &unitless, &latency];
-        let mut found = ways.iter().map(|fits| {
-            let all = (0..).zip(&self.quantities);
-            all.filter(|(_, q)| fits(q)).map(|(place, _)| place).collect::<Vec<usize>>()
-        });
-        found.find(|places| !places.is_empty()).unwrap_or_default()
-    }
-
     /// What each of these names stands for, looked up once.
     pub fn meanings(&self, names: &[&str]) -> Meanings {
         let meaning =
@@ -333,52 +336,6 @@ impl Layouts {
         };
         let repeats = samples.values().next().into_iter().flat_map(|samples| samples.keys());
         repeats.filter_map(|&repeat| value(repeat)).collect()
-    }
-
-    /// Whether every quantity of a formula was measured, and is one on each layout.
-    ///
-    /// # Errors
-    ///
-    /// Where one is not; the message says at which column it stands, and what there is.
-    pub fn check(&self, text: &str, quantities: &[(&str, usize)]) -> Result<()> {
-        for (name, column) in quantities {
-            let wrong = |what: String| {
-                Err(Error::input(format!("`{text}`, column {column}: `{name}` {what}")))
-            };
-            let places = self.find(name);
-            if places.is_empty() {
-                return wrong(format!("{NOT_MEASURED}; {}", self.known(name)));
-            }
-            for layout in &self.layouts {
-                let here = places.iter().filter(|&&place| layout.samples.has(place));
-                let mut here: Vec<String> = here
-                    .map(|&place| format!("`{}`", self.quantities[place].plain_name()))
-                    .collect();
-                here.dedup();
-                if here.len() > 1 {
-                    return wrong(format!("is of several workloads; say {}", here.join(" or ")));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What can be named, and what may have been meant by `name`.
-    fn known(&self, name: &str) -> String {
-        let mut samples: Vec<&str> = Vec::new();
-        for quantity in &self.quantities {
-            if !samples.contains(&quantity.sample()) {
-                samples.push(quantity.sample());
-            }
-        }
-        let main: Vec<&str> = self.main().map(|(name, _)| name).collect();
-        let names = self.quantities.iter().map(|q| q.name.as_str());
-        let near = nearest(name, main.iter().chain(&samples).copied().chain(names));
-        let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-        let example = main.first().zip(samples.last());
-        let example = example.map_or_else(String::new, |(m, s)| format!(" (as in `{m}.{s}`)"));
-        let (main, samples) = (main.join(", "), samples.join(", "));
-        format!("{meant}there are {main}, and, alone or after a workload{example}, {samples}")
     }
 
     /// The main quantity of each workload, by its short name.
@@ -474,20 +431,20 @@ impl Measure {
     }
 
     /// Its name without loads and conditions.
-    fn plain_name(&self) -> String {
+    pub(super) fn plain_name(&self) -> String {
         format!("{}.{}", self.workload, self.sample())
     }
 
-    fn is_called(&self, name: &str) -> bool {
+    pub(super) fn is_called(&self, name: &str) -> bool {
         self.short.as_deref() == Some(name) || self.name == name
     }
 
-    fn is_called_whatever_given(&self, name: &str) -> bool {
+    pub(super) fn is_called_whatever_given(&self, name: &str) -> bool {
         (self.short.is_some() && self.workload == name) || self.plain_name() == name
     }
 
     /// `rm` and `tar.rm` of `tar.rm_s`; none where the sample has no name without its unit.
-    fn called_whole(&self) -> Vec<String> {
+    pub(super) fn called_whole(&self) -> Vec<String> {
         let called = sample::find(self.sample()).map_or("", |sample| sample.called);
         if called.is_empty() {
             return Vec::new();

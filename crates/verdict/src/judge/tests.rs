@@ -247,6 +247,49 @@ fn a_sample_of_several_workloads_of_a_layout_must_say_of_which() {
     assert_eq!(asked("min scan.latency_p99").unwrap().unit, "ms");
 }
 
+/// A stream that only reads had no `reads_per_s`, and an error listed it all the same.
+#[test]
+fn a_stream_of_one_direction_has_its_requests() {
+    let text = "[volume]\ndrives = \"2xwd740gd\"\nlevel = [\"md-stripe\", \"md-mirror\"]\n\
+                [workload.log]\ngroup = \"log\"\nop = \"write\"\nkind = \"random\"\ncount = 99\n\
+                [workload.queries]\ngroup = \"log\"\nop = \"read\"\nkind = \"random\"\ncount = 99\n";
+    let (manifest, records) = modelled(text);
+    let asked = |objective: &str| Verdict::new(&manifest, &records, &wishes(&[objective], &[]));
+    let value = |objective: &str| asked(objective).unwrap().ranked[0].value;
+    let requests = value("max queries.requests_per_s");
+    for name in ["queries.requests", "queries.reads", "queries.reads_per_s"] {
+        assert_eq!(value(&format!("max {name}")), requests, "{name}");
+    }
+    assert_eq!(value("max queries.read_mb_per_s"), value("max queries.mb_per_s"));
+    assert_eq!(value("min queries.read_p99"), value("min queries.latency_p99_ms"));
+    // The writes of the group, which has the name of a stream, are its own.
+    assert_ne!(value("max log.writes"), value("max log.requests"));
+    let refused = |objective: &str| asked(objective).unwrap_err().to_string();
+    let own = refused("max queries.writes");
+    let list = own.split_once("queries has ").unwrap().1;
+    assert!(!list.contains("commit") && !list.contains("reads_per_s"), "{own}");
+    for name in list.split(", ") {
+        assert!(
+            !asked(&format!("max queries.{name}"))
+                .is_err_and(|e| e.to_string().contains("not measured")),
+            "{name}"
+        );
+    }
+    let all = refused("max nothing");
+    let (_, alone) = all.split_once("alone, ").unwrap();
+    let (alone, after) = alone.split_once("; after any workload").unwrap();
+    for name in alone.split(", ") {
+        let said = asked(&format!("max {name}")).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(!said.contains("several") && !said.contains("measured"), "{name}: {said}");
+    }
+    for name in after.split_once("), ").unwrap().1.split(", ") {
+        for workload in ["log", "queries"] {
+            let said = asked(&format!("max {workload}.{name}")).err().map(|e| e.to_string());
+            assert!(!said.unwrap_or_default().contains("measured"), "{workload}.{name}");
+        }
+    }
+}
+
 /// What an experiment measures.
 pub(super) fn modelled(text: &str) -> (Manifest, Vec<Record>) {
     let experiment = Experiment::parse("some.toml", text).unwrap();

@@ -2,12 +2,24 @@
 
 use super::Verdict;
 use super::answer::{Point, amount, nothing_to_choose, point};
+use crate::tables::listed;
 use crate::unsteady::{overloaded, words};
+use std::collections::BTreeSet;
 use store::Manifest;
 use store::record::Record;
 
 /// The `answer` of what is ranked, and what could not be judged.
-pub(super) fn answer(verdict: &Verdict, answer: String) -> String {
+pub(super) fn answer(verdict: &Verdict, answer: String, silent: &BTreeSet<String>) -> String {
+    let silent: Vec<String> = silent.iter().cloned().collect();
+    let answer = of_others(verdict, answer);
+    match (answer.as_str(), silent.as_slice()) {
+        ("", _) | (_, []) => answer,
+        _ => format!("{answer} No layout was steady under {}: that ranks nothing.", listed(&silent)),
+    }
+}
+
+/// The same of what was steady on some layout.
+fn of_others(verdict: &Verdict, answer: String) -> String {
     let unsteady = verdict.left_out.iter().filter(|out| out.is_unsteady).count();
     match verdict.ranked.as_slice() {
         [] if verdict.left_out.iter().any(|out| out.is_overloaded && !out.at.is_empty()) => {
