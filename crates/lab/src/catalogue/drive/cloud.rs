@@ -62,6 +62,8 @@ figures! {
         iops: Option<f64> = figure("iops", "1/s", ios()).or("only what follows from the size"),
         /// I/Os a second more for each GiB, unless they are provisioned
         iops_per_gib: f64 = figure("iops_per_gib", "1/s", Shape::Number(0.0..=1e6)).default("0"),
+        /// I/Os a second that come with each MB/s that is provisioned
+        iops_per_mb_per_s: f64 = figure("iops_per_mb_per_s", "1/s", Shape::Number(0.0..=1e6)).default("0"),
         /// least I/Os a second of a small volume
         iops_least: Option<f64> = figure("iops_least", "1/s", ios()).or("no limit"),
         /// most I/Os a second of a large volume, or that can be provisioned
@@ -294,6 +296,29 @@ mod tests {
         assert!(azure.contains("give a `size` of 160 GiB or more"), "{azure}");
         assert!(message("gp3[mb_per_s=9999]").contains("more than the most"));
         assert!(message("gp3[iops=60]").contains("60 is less than the least, 3000"));
+    }
+
+    /// 180 MiB/s come with 720 I/Os a second, not with 2400; 2,400 MiB/s, which were refused, with 9,600.
+    #[test]
+    fn hyperdisk_throughput_has_four_ios_a_mib() {
+        let of = |name: &str| {
+            let cloud = cloud(name);
+            (cloud.iops().unwrap().round(), (cloud.bytes_per_s().unwrap() / 1_048_576.0).round())
+        };
+        assert_eq!(of("gcp-hyperdisk-throughput"), (720.0, 180.0));
+        assert_eq!(of("hyperdisk-throughput[size=32TiB,mb_per_s=2516.5824]"), (9600.0, 2400.0));
+        for (name, says) in [
+            ("hyperdisk-throughput[size=1TiB]", "1024 GiB is no size of it: 2048 to 32768 GiB"),
+            ("hyperdisk-throughput[mb_per_s=2600]", "2600 is more than the most, 2516.5824"),
+            ("hyperdisk-throughput[mb_per_s=10]", "10 is less than the least, 20.97152"),
+            ("hyperdisk-throughput[iops=1000]", "`iops` follows from `size` and `mb_per_s`"),
+            ("hyperdisk-extreme[size=50GiB]", "50 GiB is no size of it: 64 to 65536 GiB"),
+            ("pd-ssd[iops=9000]", "`iops` follows from `size`"),
+            ("oci-balanced[mb_per_s=400]", "`mb_per_s` follows from `size`"),
+        ] {
+            let said = drive(name).unwrap_err().to_string();
+            assert!(said.contains(says), "{name}: {said}");
+        }
     }
 
     /// More bytes a second than go with the I/Os are refused, and what does go with them is not.

@@ -16,7 +16,8 @@ impl Cloud {
     /// I/Os a second that last.
     pub fn iops(&self) -> Option<f64> {
         let figures = &self.figures;
-        let scaled = figures.iops.unwrap_or(0.0) + figures.iops_per_gib * self.gib();
+        let of_rate = figures.iops_per_mb_per_s * figures.mb_per_s.unwrap_or(0.0);
+        let scaled = figures.iops.unwrap_or(0.0) + figures.iops_per_gib * self.gib() + of_rate;
         let most = figures.iops_most.unwrap_or(f64::INFINITY);
         let iops = scaled.max(figures.iops_least.unwrap_or(0.0)).min(most);
         (iops > 0.0).then_some(iops)
@@ -157,6 +158,13 @@ impl Cloud {
         };
         if rate > most {
             return Err(wrong(label, "mb_per_s", format!("{rate} is more than the most, {most}")));
+        }
+        if let Some(least) = figures.mb_per_s_least.filter(|&least| rate < least) {
+            return Err(wrong(
+                label,
+                "mb_per_s",
+                format!("{rate} is less than the least, {least}"),
+            ));
         }
         if let Some((each, iops)) = figures.mb_per_s_most_per_iops.zip(self.iops()) {
             let most = each * iops;
