@@ -151,6 +151,8 @@ struct Held<'i> {
     name: String,
     model: &'i str,
     devices: Vec<&'i str>,
+    /// Whether only `--drives` says so.
+    is_named: bool,
 }
 
 /// What is said of the drives that a system has.
@@ -169,9 +171,15 @@ pub struct Said {
 ///
 /// Where no disk is one of the catalogue, or it has not as many as asked for.
 pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said)> {
-    let (kinds, mut said) = kinds(inventory);
+    let (kinds, unknown, mut said) = kinds(inventory, asked);
     let wanted = |held: &&Held<'_>| asked.is_none_or(|asked| asked.drive.name == held.name);
-    let most = kinds.iter().filter(wanted).rev().max_by_key(|held| held.devices.len());
+    let is_used =
+        |held: &Held<'_>| held.devices.iter().all(|device| !inventory.in_use(&[device]).is_empty());
+    let rank = |held: &&Held<'_>| (!is_used(held), held.devices.len());
+    let most = kinds.iter().filter(wanted).rev().max_by_key(rank);
+    // Disks that hold something are not taken in place of free ones that the catalogue does not have.
+    let free = unknown.iter().find(|unknown| !is_used(unknown));
+    let most = most.filter(|held| asked.is_some() || free.is_none() || !is_used(held));
     let Some(most) = most else {
         let why = asked.map_or("none of its free disks is in the catalogue".to_string(), |asked| {
             format!("it has no {} that is free", asked.drive.name)
@@ -190,12 +198,12 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
         why.append(&mut said);
         return Err(Error::input(why.join("; ")));
     }
-    let mut notes = vec![format!(
-        "{has} x {} ({}) matched {} in the catalogue",
-        most.model,
-        most.devices.join(", "),
-        most.name
-    )];
+    let disks = format!("{has} x {} ({})", most.model, most.devices.join(", "));
+    let mut notes = vec![if most.is_named {
+        format!("{disks} taken as {}, as --drives says", most.name)
+    } else {
+        format!("{disks} matched {} in the catalogue", most.name)
+    }];
     let others = kinds.iter().filter(|held| held.name != most.name);
     notes.extend(others.map(|held| {
         let count = held.devices.len();
@@ -225,9 +233,14 @@ fn in_use(inventory: &Inventory, devices: &[&str]) -> Vec<String> {
     warnings
 }
 
-/// The disks by what they are in the catalogue, and what is said of those that are in none.
-fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
+/// The disks by what they are in the catalogue; those that are in none, by the drive that may stand for them; and what is
+/// said of these. Who asks for a drive of their size takes them as that.
+fn kinds<'i>(
+    inventory: &'i Inventory,
+    asked: Option<&Asked>,
+) -> (Vec<Held<'i>>, Vec<Held<'i>>, Vec<String>) {
     let mut held: Vec<Held<'_>> = Vec::new();
+    let mut unknown: Vec<Held<'_>> = Vec::new();
     let left_out = inventory.left_out().into_iter();
     let mut said: Vec<String> = left_out.map(|(_, why)| format!("left out: {why}")).collect();
     for kind in inventory::kinds(inventory.free()) {
@@ -241,15 +254,28 @@ fn kinds(inventory: &Inventory) -> (Vec<Held<'_>>, Vec<String>) {
                 ));
                 format!("{name}[size={gib}GiB]")
             }
-            Match::None { .. } => {
+            Match::None { of_size, .. } => {
+                let wanted = asked.map(|asked| &asked.drive.name);
+                if let Some(name) = wanted.filter(|name| of_size.contains(name)) {
+                    held.push(Held { name: name.clone(), model, devices, is_named: true });
+                    continue;
+                }
                 let why = kind.found.why_none();
-                said.push(format!("left out: {named}: {model} {why}; {OWN_FILE}"));
+                let name = of_size.first().cloned().unwrap_or_default();
+                let count = devices.len();
+                let next = if name.is_empty() {
+                    String::new()
+                } else {
+                    format!("`--drives '{count}x {name}'` takes them as that; ")
+                };
+                said.push(format!("left out: {named}: {model} {why}; {next}{OWN_FILE}"));
+                unknown.push(Held { name, model, devices, is_named: false });
                 continue;
             }
         };
-        held.push(Held { name, model, devices });
+        held.push(Held { name, model, devices, is_named: false });
     }
-    (held, said)
+    (held, unknown, said)
 }
 
 #[cfg(test)]
@@ -321,6 +347,30 @@ mod tests {
                 .any(|note| note.ends_with("`--drives '2x st16000nm001g'` takes those")),
             "{two:?}"
         );
+    }
+
+    /// Two disks of an i3en, which do not say so, and a volume of EBS with a file system: that was laid out anew, and
+    /// `--drives '2x i3en'` refused.
+    #[test]
+    fn disks_that_do_not_say_what_they_are_can_be_named() {
+        let system = r#"{"blockdevices":[
+            {"name":"nvme1n1","type":"disk","model":"Amazon EC2 NVMe Instance Storage","size":7500000000000},
+            {"name":"nvme2n1","type":"disk","model":"Amazon EC2 NVMe Instance Storage","size":7500000000000},
+            {"name":"nvme3n1","type":"disk","model":"Amazon Elastic Block Store","size":1099511627776,"fstype":"xfs"}]}"#;
+        let inventory = inventory(system);
+        let refused = held(&inventory, None).unwrap_err().to_string();
+        let next = "nvme1n1, nvme2n1: Amazon EC2 NVMe Instance Storage is not in the catalogue, which has i3en of its size; \
+                    `--drives '2x i3en'` takes them as that";
+        assert!(refused.contains("none of its free disks") && refused.contains(next), "{refused}");
+        let (asked, said) = held(&inventory, Some(&Asked::read("2x i3en").unwrap())).unwrap();
+        assert_eq!((asked.count, asked.drive.name.as_str()), (Some(2), "i3en"));
+        assert!(said.warnings.is_empty(), "{said:?}");
+        let taken = "2 x Amazon EC2 NVMe Instance Storage (nvme1n1, nvme2n1) taken as i3en, as --drives says";
+        assert_eq!(said.notes[0], taken);
+        // Other sizes are not taken for it, and who names the volume in use gets it, with the warning.
+        assert!(held(&inventory, Some(&Asked::read("2x 980 pro 1tb").unwrap())).is_err());
+        let volume = Asked::read("1x ebs-gp3[size=1024GiB]").unwrap();
+        assert!(held(&inventory, Some(&volume)).unwrap().1.warnings[0].contains("nvme3n1: xfs"));
     }
 
     /// Swap in use is the system's; where that is all there is, nothing is free.
