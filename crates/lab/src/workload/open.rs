@@ -3,7 +3,7 @@
 use super::requests::{RequestKeys, Requests};
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, Section, Takes, Value, words};
-use block::units;
+use block::{SECTOR_BYTES, units};
 use sim::workload::{Pattern, Skew};
 use sim::{StreamOutcome, latency};
 
@@ -219,7 +219,17 @@ impl Requests {
             }
             return Ok(());
         }
-        let idle = ["depth", "think", "think_every", "rate"];
+        if let Some(rate) = keys.bytes_per_s.filter(|_| section.sets("rate")) {
+            let each = keys.block_sectors * SECTOR_BYTES;
+            let next = match keys.requests_per_s {
+                Some(_) => "leave it out, as there is `requests_per_s`".into(),
+                None if keys.sizes.is_some() => "write `requests_per_s` instead".into(),
+                None => format!("write `requests_per_s = {}` instead", (rate / each).max(1)),
+            };
+            let why = format!("counts bytes, and `arrivals` sends so many requests; {next}");
+            return wrong("rate", &why);
+        }
+        let idle = ["depth", "think", "think_every"];
         if let Some(key) = idle.into_iter().find(|key| section.sets(key)) {
             let next = "has no effect where requests come by the clock (`arrivals`); leave it out";
             return wrong(key, next);
@@ -250,6 +260,21 @@ impl Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::{Experiment, Plan};
+
+    /// It was said to have no effect.
+    #[test]
+    fn a_rate_in_bytes_names_the_rate_of_requests() {
+        let refused = |more: &str| {
+            let text = format!(
+                "[volume]\ndrives = '2xwd740gd'\n[workload.w]\nkind = 'random'\narrivals = 'poisson'\nrate = '200MB/s'\n{more}"
+            );
+            Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap_err().to_string()
+        };
+        assert!(refused("").contains("write `requests_per_s = 3051` instead"), "{}", refused(""));
+        assert!(refused("sizes = '4KiB/1:8KiB/1'").ends_with("write `requests_per_s` instead"));
+        assert!(refused("requests_per_s = 9").contains("leave it out, as there is"));
+    }
 
     #[test]
     fn accesses_and_capacities_are_read() {
