@@ -210,6 +210,13 @@ impl<'a> Run<'a> {
         Ok(text)
     }
 
+    /// The workload whose trials make the most requests, and how many, where that is said.
+    pub fn most_requests(&self) -> Option<(&str, u64)> {
+        let works = self.plan.trials.iter().flat_map(Trial::requests);
+        let all = works.filter_map(|work| Some((work.name.as_str(), work.in_all()?)));
+        all.max_by_key(|(_, requests)| *requests)
+    }
+
     /// What is done to the members before the first trial, if anything is.
     pub fn beforehand(&self) -> Option<String> {
         self.rig.beforehand()

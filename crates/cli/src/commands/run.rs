@@ -66,6 +66,9 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     if let Some(words) = run.beforehand() {
         note(&words);
     }
+    if let Some(words) = long(&run) {
+        note(&words);
+    }
     published::of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
     // A shard says no verdict, and is one of many that would each ask about all trials.
     if flags.shard.is_none() {
@@ -101,6 +104,20 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
         Some(prediction) => beside::told(&said, &prediction, &directory.to_string(), flags.json),
         None => Ok(said),
     }
+}
+
+/// More requests than a steady rate needs, by far.
+const MANY_REQUESTS: u64 = 5_000_000;
+
+/// That trials are long, and how they need not be.
+fn long(run: &Run<'_>) -> Option<String> {
+    let (name, requests) =
+        run.most_requests().filter(|(_, requests)| *requests >= MANY_REQUESTS)?;
+    let millions = requests as f64 / 1e6;
+    Some(format!(
+        "each trial of `{name}` makes up to {millions:.0} million requests, which takes a while; without `amount` and `count` \
+         it ends once its rate is steady (in a fio job: `time_based` with `runtime`)"
+    ))
 }
 
 /// All commands, and how long they will take.

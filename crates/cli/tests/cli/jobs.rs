@@ -76,3 +76,26 @@ fn a_synchronous_write_is_a_commit() {
     let text = stdout(here, &["run", "mix.fio", "--drives", "1xst18000nm000j", "--out", "mix"]);
     assert!(text.contains("  p99 ms"), "{text}");
 }
+
+/// 26 million requests ran for minutes, and nothing was said.
+#[test]
+fn a_long_job_says_how_many_requests_it_makes() {
+    let scratch = scratch();
+    let here = scratch.path();
+    let job = "[r]\nrw=randread\nbs=4k\ndirect=1\nsize=100g\n";
+    std::fs::write(here.join("job.fio"), job).unwrap();
+    std::fs::write(here.join("file"), "").unwrap();
+    let said = |job: &str| {
+        std::fs::write(here.join("job.fio"), job).unwrap();
+        // It ends where there is no place for results.
+        let volume = ["--drives", "2xwd740gd:60GiB", "--level", "stripe", "--out", "file/x"];
+        let output = ileave(here, &[&["run", "job.fio"][..], &volume].concat());
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let long = said(job);
+    let words =
+        "each trial of `r` makes up to 26 million requests, which takes a while; without `amount`";
+    assert!(long.contains(words) && long.contains("`time_based` with `runtime`"), "{long}");
+    assert!(!said(&format!("{job}time_based\nruntime=9\n")).contains("million"));
+}

@@ -331,6 +331,13 @@ impl Requests {
         (requests, sectors * u128::from(SECTOR_BYTES))
     }
 
+    /// How many requests its jobs make together, where its keys say it and no time ends them sooner.
+    pub fn in_all(&self) -> Option<u64> {
+        let is_counted = self.ends() && self.keys.runtime_ns.is_none();
+        let all = self.asked().0.saturating_mul(u128::from(self.keys.jobs));
+        is_counted.then(|| u64::try_from(all).unwrap_or(u64::MAX))
+    }
+
     /// How many requests its jobs have in flight at most, together.
     pub fn in_flight(&self) -> u64 {
         let each = self.asked().0.min(u128::from(self.depth()));
