@@ -421,7 +421,9 @@ fn size(option: &str, value: &str) -> Result<u64, String> {
     let wrong =
         |why: &str| format!("`{option}={}` is not a size, as in 64k or 1g{why}", shown(value));
     if value.ends_with('%') {
-        return Err(wrong("; a share of a file is for `size` alone"));
+        return Err(wrong(
+            "; only `size` takes a share, as the size of the file is not known here: write bytes",
+        ));
     }
     let hexadecimal = value.strip_prefix("0x").and_then(|text| u64::from_str_radix(text, 16).ok());
     if let Some(bytes) = hexadecimal {
