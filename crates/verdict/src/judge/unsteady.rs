@@ -14,7 +14,9 @@ pub(super) fn answer(verdict: &Verdict, answer: String, silent: &BTreeSet<String
     let answer = of_others(verdict, answer);
     match (answer.as_str(), silent.as_slice()) {
         ("", _) | (_, []) => answer,
-        _ => format!("{answer} No layout was steady under {}: that ranks nothing.", listed(&silent)),
+        _ => {
+            format!("{answer} No layout was steady under {}: that ranks nothing.", listed(&silent))
+        }
     }
 }
 
