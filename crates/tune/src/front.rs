@@ -295,7 +295,8 @@ mod tests {
         };
         let drive = catalogue::drive("st18000nm000j").unwrap();
         let level = "md-raid10-n3".parse().unwrap();
-        let (risk, _) = crate::danger::of_level(&level, 24, 0, &drive, Default::default()).unwrap();
+        let limit = crate::danger::Limit::default();
+        let (risk, _) = crate::danger::of_level(&level, 24, 0, &drive, limit).unwrap();
         let said = |gone: f64| {
             let front = [
                 row("md-raid10-n3", 1000.0, 144, 0.001),

@@ -145,14 +145,14 @@ impl Layouts {
                 alone.join(", ")
             );
         }
-        let mut said = format!("{meant}there are {main}");
+        let mut said = vec![format!("{meant}there are {main}")];
         for (how, samples) in
             [("alone".into(), alone), (format!("after any workload{example}"), common)]
         {
             if !samples.is_empty() {
-                said += &format!("; {how}, {}", samples.join(", "));
+                said.push(format!("{how}, {}", samples.join(", ")));
             }
         }
-        said
+        said.join("; ")
     }
 }

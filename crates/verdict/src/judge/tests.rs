@@ -255,7 +255,7 @@ fn a_stream_of_one_direction_has_its_requests() {
                 [workload.queries]\ngroup = \"log\"\nop = \"read\"\nkind = \"random\"\ncount = 99\n";
     let (manifest, records) = modelled(text);
     let asked = |objective: &str| Verdict::new(&manifest, &records, &wishes(&[objective], &[]));
-    let value = |objective: &str| asked(objective).unwrap().ranked[0].value;
+    let value = |objective: &str| asked(objective).unwrap().ranked[0].value.to_bits();
     let requests = value("max queries.requests_per_s");
     for name in ["queries.requests", "queries.reads", "queries.reads_per_s"] {
         assert_eq!(value(&format!("max {name}")), requests, "{name}");

@@ -259,7 +259,7 @@ impl Job {
         sides.iter().any(Option::is_some)
     }
 
-    /// The rates that fio holds reads and writes to: `rate`, where a job has both options (fixup_options in its init.c).
+    /// The rates that fio holds reads and writes to: `rate`, where a job has both options (`fixup_options` in its init.c).
     pub(super) fn rates(&self) -> &Rates {
         if self.rate.written.is_empty() { &self.rate_iops } else { &self.rate }
     }
