@@ -70,7 +70,10 @@ fn a_synchronous_write_is_a_commit() {
     let [text, warned] =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     assert!(text.contains("commit p99 ms") && !text.contains("  p99 ms"), "{text}");
-    assert!(warned.contains("fio's latency of a write includes it, as that of a commit does here"), "{warned}");
+    assert!(
+        warned.contains("fio's latency of a write includes it, as that of a commit does here"),
+        "{warned}"
+    );
     // Of a mix the reads still have theirs.
     std::fs::write(here.join("mix.fio"), job.replace("rw=write", "rw=rw")).unwrap();
     let text = stdout(here, &["run", "mix.fio", "--drives", "1xst18000nm000j", "--out", "mix"]);

@@ -364,7 +364,9 @@ fn windows_together_are_the_whole_trace() {
             for (name, value) in whole.samples.iter() {
                 // Those of steadiness are of each window.
                 let value = value.unwrap();
-                let is_of_window = ["steady", "cached_share", "interval_percent"].contains(&name);
+                let is_of_window =
+                    ["steady", "cached_share", "interval_percent", "latency_interval_percent"]
+                        .contains(&name);
                 let is_rare = !replay.is_empty() && !judged.contains(&name);
                 if is_of_window || is_rare || value == 0.0 {
                     continue;
