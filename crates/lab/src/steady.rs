@@ -10,6 +10,7 @@ use crate::catalogue::Model;
 use crate::experiment::{Member, Trial};
 use crate::record::{Measured, streams};
 use crate::workload::{Requests, Work};
+use load::Ending;
 use sim::{Batches, Outcome, Recorded};
 use store::steady::{Series, Steadiness};
 
@@ -143,7 +144,12 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
         recorded.starts().filter_map(at_batch).map(|batch| batch as usize).collect();
     let mut said = series.judge(&starts, trial.precision);
     let mut load = load::Load::of(trial, &recorded.batches, &starts);
-    let is_overloaded = load.is_overloaded;
+    let ending = if ends(trial) {
+        load::ending(trial, &recorded.batches, recorded.outcome.elapsed_ns)
+    } else {
+        Ending::Kept
+    };
+    let is_overloaded = load.is_overloaded || ending == Ending::Overloaded;
     let mut measured = match &mut said {
         Some(said) if !ends(trial) => {
             if load::is_paced(trial) {
@@ -165,7 +171,12 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
         _ => {
             let mut measured = Measured::from_sim(&recorded.outcome, 0.0);
             streams::add(&mut measured, trial, &recorded.outcome);
-            let told = Told::of_job(said.as_ref(), &series, &recorded.outcome, is_overloaded);
+            let told = Told::of_job(
+                said.as_ref(),
+                &series,
+                &recorded.outcome,
+                is_overloaded || ending == Ending::Late,
+            );
             if let Some(told) = told {
                 told.on_loan(&recorded.outcome).add(&mut measured, &series, caches);
             }
@@ -224,7 +235,7 @@ impl Told {
         said: Option<&Steadiness>,
         series: &Series,
         outcome: &Outcome,
-        is_overloaded: bool,
+        is_behind: bool,
     ) -> Option<Told> {
         let held = series.held_bytes.last().copied().unwrap_or(0) as f64;
         let held_share = if outcome.bytes > 0 { held / outcome.bytes as f64 } else { 0.0 };
@@ -233,7 +244,7 @@ impl Told {
         let tolerance = said.map(|said| BIAS_MAX.max(said.half_width));
         let is_biased = bias.zip(tolerance).is_some_and(|(bias, most)| bias > most);
         let drifts = said.is_some_and(|said| said.drift.max(1.0 / said.drift) > DRIFT_MAX);
-        let is_steady = held_share <= BIAS_MAX && !is_biased && !drifts && !is_overloaded;
+        let is_steady = held_share <= BIAS_MAX && !is_biased && !drifts && !is_behind;
         (said.is_some() || !is_steady).then(|| Told {
             is_steady,
             warm_up_s: 0.0,

@@ -46,7 +46,7 @@ pub use fio::Pattern;
 pub(crate) use live_stage::from_memory_percent;
 #[cfg(unix)]
 pub use live_stage::{Ground, LiveLap, LiveStage, Moved};
-pub use open::Capacity;
+pub use open::{Arrivals, Capacity};
 pub use requests::{Budget, Op, RequestKeys, Requests, Sizes};
 pub use stage::{Cuts, Made, Program, Stage, Toll};
 pub use trace::{KnownTraces as Traces, Replay, Replayed, TracePart};

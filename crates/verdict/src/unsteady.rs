@@ -21,6 +21,8 @@ pub fn reason(record: &Record) -> Option<String> {
         "media caches took much of what was written"
     } else if is_cached(record) {
         "write caches took much of what was written"
+    } else if is_at_limit(record) {
+        "how many requests were in flight still changed"
     } else {
         "its rate still changed"
     };
@@ -47,6 +49,16 @@ fn is_deferred(record: &Record) -> bool {
     record.sample("deferred_share").is_some()
 }
 
+/// A member that is busy for more than this share of the time has a queue.
+const BUSY_SHARE: f64 = 0.9;
+
+/// Whether its requests come by the clock, nearly as many as can be done: as many are done as come, and only their queue can change.
+fn is_at_limit(record: &Record) -> bool {
+    let first = record.samples.names().next();
+    let is_by_clock = first.is_some_and(|name| ["latency_p99_ms", "commit_p99_ms"].contains(&name));
+    is_by_clock && record.member_busy.iter().any(|&busy| busy > BUSY_SHARE)
+}
+
 /// Which trials were not steady, and what to do about it; none where all were.
 pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
     let unsteady = records.iter().filter(|r| reason(r).is_some() && !r.is_overloaded());
@@ -64,6 +76,13 @@ pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
     if unsteady.iter().any(|record| is_deferred(record)) {
         let next = "Leave out `drive.media_cache` to measure what lasts once they are full";
         return Some(format!("{text}: they filled media caches of shingled disks. {next}"));
+    }
+    if shares.is_empty() && unsteady.iter().all(|record| is_at_limit(record)) {
+        let fewer = fewer(manifest, &unsteady);
+        return Some(format!(
+            "{text}: how many requests were in flight still changed when they ended, as at a load that is nearly all, or more, than can \
+             be done. {fewer}"
+        ));
     }
     if shares.is_empty() {
         text.push_str(": the rate still changed when they ended");
@@ -92,10 +111,23 @@ pub fn overloaded(manifest: &Manifest, records: &[Record]) -> Option<String> {
     }
     Some(format!(
         "{} of {} trials: requests came faster than they were served. Each waited longer than the one before, so these \
-         latencies mean nothing. Set a lower `requests_per_s`, or find the highest rate with `capacity`",
+         latencies mean nothing. {}",
         overloaded.len(),
-        records.len()
+        records.len(),
+        fewer(manifest, &overloaded)
     ))
+}
+
+/// How to have requests come more slowly.
+fn fewer(manifest: &Manifest, records: &[&Record]) -> &'static str {
+    let settings = manifest.settings();
+    let is_trace =
+        |record: &&Record| settings.contains_key(&format!("workload.{}.file", record.workload));
+    if records.iter().any(is_trace) {
+        "Set a lower `speed`, or take faster drives"
+    } else {
+        "Set a lower `requests_per_s`, or find the highest rate with `capacity`"
+    }
 }
 
 /// How to make them steady.
@@ -290,6 +322,21 @@ mod tests {
         assert!(verdict.left_out[0].is_overloaded && !verdict.left_out[0].is_unsteady);
         assert!(verdict.left_out[0].because[0].contains("overloaded"), "{:?}", verdict.left_out[0]);
         assert!(verdict.points.iter().any(|point| point.about == "overloaded"));
+    }
+
+    /// At its limit a disk has a queue that never settles; a longer trial is of no use.
+    #[test]
+    fn a_load_at_the_limit_is_to_be_lower() {
+        let keys = "requests_per_s = 130\n[host]\nname = 'ideal'\n[drive]\nqueue_discipline = 'fcfs'\nread_ahead = false";
+        let text = OPEN.replace("[volume]", "[volume]\ndrives = ['1xwd740gd', '4xwd740gd']");
+        let verdict = verdict(&format!("{text}{keys}\n"));
+        let said = verdict.points.iter().find(|point| point.about == "not steady").unwrap();
+        assert!(
+            said.text.starts_with("1 of 2 trials: how many requests were in flight"),
+            "{}",
+            said.text
+        );
+        assert!(said.text.contains("Set a lower `requests_per_s`"), "{}", said.text);
     }
 
     /// A load that nobody keeps up with says nothing, and the others still count.

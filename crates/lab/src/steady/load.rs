@@ -3,7 +3,7 @@
 //! it never does.
 
 use crate::experiment::Trial;
-use crate::workload::{Replay, Requests};
+use crate::workload::{Arrivals, Replay, Requests};
 use sim::{Batch, Batches, Outcome};
 use store::steady::Series;
 
@@ -51,6 +51,8 @@ struct Stream<'a> {
     is_paced: bool,
     /// How many requests come at a time.
     burst: u32,
+    /// When they come; of a trace nothing is known.
+    arrivals: Option<Arrivals>,
     batches: &'a Batches,
 }
 
@@ -61,14 +63,18 @@ fn streams<'a>(trial: &Trial, batches: &'a Batches) -> Vec<Stream<'a>> {
         return batches
             .streams()
             .iter()
-            .map(|batches| Stream { is_open, is_paced: is_open, burst: 1, batches })
+            .map(|batches| {
+                let is_paced = is_open;
+                Stream { is_open, is_paced, burst: 1, arrivals: None, batches }
+            })
             .collect();
     }
     let works = trial.requests().zip(batches.streams());
     let stream = |(work, batches): (&Requests, &'a Batches)| {
         let is_open = work.is_open();
         let is_paced = is_open || work.is_limited();
-        Stream { is_open, is_paced, burst: work.keys.burst, batches }
+        let arrivals = Some(work.keys.arrivals);
+        Stream { is_open, is_paced, burst: work.keys.burst, arrivals, batches }
     };
     works.map(stream).collect()
 }
@@ -84,7 +90,8 @@ impl Load {
         for stream in streams(trial, batches) {
             load.is_overloaded |= stream.is_open && is_overloaded(&stream);
             let said = series(&stream).judge(starts, 1.0);
-            load.settled &= said.is_some_and(|said| said.settled);
+            load.settled &=
+                said.is_some_and(|said| said.settled && is_confined(&stream, said.warm_up));
             load.warm_up = load.warm_up.max(said.map_or(0, |said| said.warm_up));
             let half = said.filter(|_| stream.is_paced).map(|said| said.half_width);
             load.half_width = load.half_width.into_iter().chain(half).reduce(f64::max);
@@ -96,7 +103,8 @@ impl Load {
 /// Whether what `batches` say of `trial` is enough.
 pub(super) fn enough(trial: &Trial, batches: &Batches) -> bool {
     let streams = streams(trial, batches);
-    if streams.iter().any(|stream| stream.is_open && is_overloaded(stream)) {
+    if streams.iter().any(|stream| stream.is_open && (is_overloaded(stream) || is_at_limit(stream)))
+    {
         return true;
     }
     let all: u64 = batches.closed().iter().map(|batch| batch.requests).sum();
@@ -113,6 +121,7 @@ pub(super) fn enough(trial: &Trial, batches: &Batches) -> bool {
         });
         Some(
             !is_behind(stream)
+                && is_confined(stream, said.warm_up)
                 && has_rate
                 && said.settled
                 && counted >= STREAM_MIN
@@ -132,6 +141,115 @@ fn is_behind(stream: &Stream<'_>) -> bool {
     let sum = |of: fn(&Batch) -> u64| closed.iter().map(of).sum::<u64>() as f64;
     let (came, done) = (sum(|batch| batch.arrived), sum(|batch| batch.requests));
     stream.is_open && came - done > BEHIND_MAX * came
+}
+
+/// How far what is under way may wander, as a share of how far it would if the queue never emptied. Of 6000 queues at their
+/// limit, in 32 batches, five wandered less by chance; below the limit the interval of [`WIDER`] takes a quarter of that.
+const WANDERS_MAX: f64 = 0.5;
+
+/// The same of requests at equal distances, where only the times of service are random.
+const OF_SERVICE: f64 = 1.0 / 3.0;
+
+/// Whether what is under way comes back to where it was, from the batch `start` on. A queue that never empties wanders as the sum of
+/// its arrivals does: as far as it was from its mean by chance, it stays. So a narrow interval of it is luck, however
+/// narrow it is, and that can be told from how many came.
+///
+/// ```text
+/// 8800 come at random to a disk that is always busy: √8800 = 94, and their number moves by 150 from batch to batch of 68 s
+/// 8800 come to one that is idle for a tenth of the time: it moves by 15
+/// ```
+fn is_confined(stream: &Stream<'_>, start: usize) -> bool {
+    let (true, Some(arrivals)) = (stream.is_open, stream.arrivals) else { return true };
+    let Some(batches) = stream.batches.closed().get(start..) else { return true };
+    let width_ns = stream.batches.width_ns() as f64;
+    let came: u64 = batches.iter().map(|batch| batch.arrived).sum();
+    let by_chance = (came as f64 * f64::from(stream.burst)).sqrt()
+        * if arrivals == Arrivals::Poisson { 1.0 } else { OF_SERVICE };
+    let mut in_flight = 0.0;
+    let counted = batches.iter().map(|batch| {
+        in_flight += batch.arrived as f64 - batch.requests as f64;
+        in_flight
+    });
+    let by_time = batches.iter().map(|batch| batch.latency_ns as f64 / width_ns);
+    let is_near = |values: &[f64]| {
+        let highest = values.iter().copied().fold(f64::MIN, f64::max);
+        let lowest = values.iter().copied().fold(f64::MAX, f64::min);
+        highest - lowest <= WANDERS_MAX * by_chance.max(wander(values))
+    };
+    is_near(&counted.collect::<Vec<_>>()) && is_near(&by_time.collect::<Vec<_>>())
+}
+
+/// After so many requests a queue that still wanders is within a hundredth of its limit, and is not waited for.
+const WANDERED_MIN: u64 = 250_000;
+/// That is so many times as many as are under way, where there are many servers.
+const OF_IN_FLIGHT: f64 = 100.0;
+
+/// Whether a queue has been watched for long, and still wanders.
+fn is_at_limit(stream: &Stream<'_>) -> bool {
+    let closed = stream.batches.closed();
+    let half = &closed[closed.len() / 2..];
+    let sum = |of: fn(&Batch) -> u64| half.iter().map(of).sum::<u64>() as f64;
+    let passed_ns = (stream.batches.width_ns() * half.len() as u64) as f64;
+    let in_flight = sum(|batch| batch.latency_ns) / passed_ns;
+    let came = sum(|batch| batch.arrived);
+    2.0 * came >= (OF_IN_FLIGHT * in_flight).max(WANDERED_MIN as f64)
+        && !is_confined(stream, closed.len() / 2)
+}
+
+/// How far the sum of as many steps would wander as lie between neighbours: their deviation times the root of their number. What
+/// goes up and down again, as where a drive stops now and then, moves by less than that.
+fn wander(values: &[f64]) -> f64 {
+    let steps: Vec<f64> = values.windows(2).map(|two| two[1] - two[0]).collect();
+    let squares: f64 = steps.iter().map(|step| step * step).sum();
+    squares.sqrt()
+}
+
+/// How a job ended whose requests come by the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// With its last requests.
+    Kept,
+    /// So long after them that its latencies depend on its length.
+    Late,
+    /// So long after them that more came than was done.
+    Overloaded,
+}
+
+/// Fewer requests are too few to call a job late.
+const LATE_MIN: u64 = 200;
+
+/// From which shares on a job is late: of its requests that are not done when the last one has come, and of its time that passes
+/// from then on. A burst at the end is done more quickly than the rest. A stable queue has few left: at 95 % of what
+/// a disk can do ten of 600.
+const LATE: [f64; 2] = [0.05, 0.02];
+/// The same of one that is overloaded.
+const TOO_LATE: [f64; 2] = [0.1, 0.05];
+
+/// How a job that took `elapsed_ns` ended.
+pub(super) fn ending(trial: &Trial, batches: &Batches, elapsed_ns: u64) -> Ending {
+    // Behind a window of a trace more requests come.
+    if trial.trace().is_some_and(|trace| trace.part.is_some()) {
+        return Ending::Kept;
+    }
+    let all = streams(trial, batches);
+    let of_stream = |stream: &Stream<'_>| {
+        let closed = stream.batches.closed();
+        let last = closed.iter().rposition(|batch| batch.arrived > 0).map_or(0, |last| last + 1);
+        let sum = |of: fn(&Batch) -> u64| closed[..last].iter().map(of).sum::<u64>();
+        let (came, done) = (sum(|batch| batch.arrived), sum(|batch| batch.requests));
+        let left = came.saturating_sub(done) as f64;
+        let rest_ns = elapsed_ns.saturating_sub(last as u64 * stream.batches.width_ns());
+        let shares = [left / came.max(1) as f64, rest_ns as f64 / elapsed_ns.max(1) as f64];
+        let beyond =
+            |most: [f64; 2]| came >= LATE_MIN && shares[0] > most[0] && shares[1] > most[1];
+        match (beyond(LATE), beyond(TOO_LATE)) {
+            (_, true) => Ending::Overloaded,
+            (true, _) => Ending::Late,
+            _ => Ending::Kept,
+        }
+    };
+    let open = all.iter().filter(|stream| stream.is_open).map(of_stream);
+    open.max_by_key(|ending| *ending as u8).unwrap_or(Ending::Kept)
 }
 
 /// What has to settle: how many requests of a stream are under way, or the rate of a closed loop.

@@ -303,6 +303,52 @@ fn an_overloaded_trial_ends_early_and_has_no_steady_state() {
     assert_eq!(job.requests, 5000);
 }
 
+/// At its limit of 129 a second, or half a percent above, a disk has a queue that never empties; how narrow the interval of its
+/// length is after a minute is luck.
+#[test]
+fn a_load_at_the_limit_is_not_steady_whatever_its_seed() {
+    for seed in 1..=6 {
+        let at_limit = format!(
+            "{OPEN}requests_per_s = 130
+[drive]
+queue_discipline = 'fcfs'
+read_ahead = false
+"
+        );
+        let text = format!(
+            "{at_limit}[host]
+name = 'ideal'
+[run]
+seed = {seed}
+"
+        );
+        let measured = run(&text);
+        assert_eq!(measured.sample("steady"), Some(0.0), "{seed}: {:?}", measured.samples);
+        let below = run(&text.replace("= 130", "= 120"));
+        assert_eq!(
+            (below.sample("steady"), below.sample("overloaded")),
+            (Some(1.0), None),
+            "{seed}: {:?}",
+            below.samples
+        );
+    }
+}
+
+/// A job of 600 requests that ends half a second after they have come has latencies of its length.
+#[test]
+fn a_job_that_ends_long_after_its_requests_have_come_is_not_steady() {
+    let of = |rate: u32| {
+        run(&format!(
+            "{OPEN}requests_per_s = {rate}
+count = 600
+"
+        ))
+    };
+    let (late, kept) = (of(200), of(100));
+    assert_eq!((late.sample("steady"), late.sample("overloaded")), (Some(0.0), Some(1.0)));
+    assert_ne!(kept.sample("steady"), Some(0.0));
+}
+
 /// A log that is flushed at each commit is one at a time: what comes meanwhile waits in the program, and its commits are
 /// overloaded though no more than one is ever in flight.
 #[test]
