@@ -60,6 +60,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Whether somebody measured it; a data sheet's figures are cells, too.
+    pub fn is_measured(&self) -> bool {
+        self.engine != fit::DATA_SHEET
+    }
+
     /// All requests in flight.
     pub fn in_flight(&self) -> u32 {
         self.depth.saturating_mul(self.jobs)

@@ -30,6 +30,9 @@ pub struct KnownDrive {
     /// What measurements of its writes disagree in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt_of_writes: Option<String>,
+    /// What is doubtful of all its figures, as where it misses what it was fitted to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
     /// Whether what stops the instance erases it: a disk of a cloud instance's host.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_with_instance: bool,

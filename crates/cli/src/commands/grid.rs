@@ -27,6 +27,9 @@ fn read(path: &Path) -> Result<Grid> {
     grid::read(&label, &text)
 }
 
+/// A cell that is fitted to and is missed by more than this is named.
+const MISSED: f64 = 0.1;
+
 /// Makes a drive file.
 pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
     if let Some(output) = super::probe::fit(flags)? {
@@ -47,6 +50,18 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
     for cell in &fit.used {
         writeln!(checked, "  {cell}").expect("a string grows");
     }
+    let measured: Vec<Cell> = fit.used.iter().filter(|cell| cell.is_measured()).cloned().collect();
+    let (fitted_cells, of_fitted) = grid::judge(fit.drive.flash()?, &measured)?;
+    if !measured.is_empty() {
+        let listed = listed(&of_fitted);
+        writeln!(checked, "the same cells, as modelled:\n{listed}").expect("a string grows");
+        let worst = fitted_cells.iter().max_by(|a, b| a.error().total_cmp(&b.error()));
+        if let Some(worst) = worst.filter(|worst| worst.error() > MISSED) {
+            let (cell, percent) = (&worst.cell, 100.0 * worst.error());
+            writeln!(checked, "the worst of them: {cell}, {percent:.0} % off")
+                .expect("a string grows");
+        }
+    }
     let mut groups = Vec::new();
     if fit.rest.is_empty() {
         checked += "No cell is left to check it with.\n";
@@ -58,6 +73,8 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
     let used = fit.used.iter().map(Cell::to_string).collect::<Vec<_>>();
     let mut checked_json = Map::new();
     checked_json.insert("cells_used".into(), used.into());
+    checked_json
+        .insert("groups_used".into(), serde_json::to_value(&of_fitted).map_err(Error::failure)?);
     checked_json.insert("groups".into(), serde_json::to_value(&groups).map_err(Error::failure)?);
     let fitted = Fitted {
         drive: fit.drive.title.clone(),

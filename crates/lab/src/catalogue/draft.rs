@@ -12,6 +12,8 @@ pub(crate) struct Draft {
     pub(crate) class: Option<&'static str>,
     /// What to know before trusting it.
     pub(crate) note: Option<String>,
+    /// What answers about it say.
+    pub(crate) doubt: Option<String>,
     /// The key and the citation of each.
     sources: Vec<(&'static str, String)>,
     figures: Vec<Drafted>,
@@ -30,7 +32,7 @@ struct Drafted {
 impl Draft {
     /// A drive that people call `name`, with the key and the citation of each source of its figures.
     pub(crate) fn new(name: &str, sources: Vec<(&'static str, String)>) -> Self {
-        Draft { name: name.into(), class: None, note: None, sources, figures: vec![] }
+        Draft { name: name.into(), class: None, note: None, doubt: None, sources, figures: vec![] }
     }
 
     /// Adds a figure, whose `value` is written as in TOML; or replaces what stood there.
@@ -73,6 +75,9 @@ impl Draft {
         }
         if let Some(note) = &self.note {
             let _ = writeln!(text, "note = {}", quoted(note));
+        }
+        if let Some(doubt) = &self.doubt {
+            let _ = writeln!(text, "doubt = {}", quoted(doubt));
         }
         text += "\n[sources]\n";
         for (key, citation) in &self.sources {

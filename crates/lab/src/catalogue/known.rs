@@ -12,6 +12,7 @@ impl From<&Drive> for KnownDrive {
             state: drive.state().map(String::from),
             guessed: drive.guessed().map(String::from).collect(),
             promised: drive.promised(),
+            doubt: drive.sheet.doubt.clone(),
             doubt_of_writes: drive.sheet.doubt_of_writes.clone(),
             price_usd: drive.figures.price_usd,
             goes_with_instance: drive.figures.goes_with_instance,

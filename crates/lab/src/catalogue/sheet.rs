@@ -21,6 +21,8 @@ pub(super) struct Sheet {
     pub(super) note: Option<String>,
     /// What answers about its writes say, as measurements of them disagree.
     pub(super) doubt_of_writes: Option<String>,
+    /// What answers about it say, as where it misses its own measurements.
+    pub(super) doubt: Option<String>,
     /// The key and the full citation of each source.
     pub(super) sources: Vec<(String, String)>,
     /// The figures that are given, in the order of their definitions.
@@ -50,7 +52,16 @@ impl Sheet {
         let source = Source { label, text };
         let parsed = source.parse()?;
         let whole = Table::whole(source, &parsed);
-        whole.allow(&["name", "also", "note", "doubt_of_writes", "class", "sources", "figures"])?;
+        whole.allow(&[
+            "name",
+            "also",
+            "note",
+            "doubt",
+            "doubt_of_writes",
+            "class",
+            "sources",
+            "figures",
+        ])?;
         let (class, known) = match whole.find("class") {
             None => classes[0],
             Some(class) => class.one_of(classes.iter().map(|&class| (class.0, class)))?,
@@ -64,7 +75,8 @@ impl Sheet {
         }
         let sentence =
             |key: &str| whole.find(key).map(|of| of.text().map(String::from)).transpose();
-        let (note, doubt_of_writes) = (sentence("note")?, sentence("doubt_of_writes")?);
+        let (note, doubt) = (sentence("note")?, sentence("doubt")?);
+        let doubt_of_writes = sentence("doubt_of_writes")?;
         let mut sources = vec![];
         for (key, citation) in whole.need("sources", "{ … }")?.table()?.items() {
             sources.push((key.to_string(), citation.text()?.to_string()));
@@ -72,7 +84,18 @@ impl Sheet {
         let figures = read_figures(&whole, &sources, known)?;
         let label = label.to_string();
         let digest = digest(text);
-        Ok(Sheet { label, class, title, also, note, doubt_of_writes, sources, figures, digest })
+        Ok(Sheet {
+            label,
+            class,
+            title,
+            also,
+            note,
+            doubt_of_writes,
+            doubt,
+            sources,
+            figures,
+            digest,
+        })
     }
 
     /// What a field takes of the file: the figure's value, or its default.

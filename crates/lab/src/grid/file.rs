@@ -57,6 +57,11 @@ impl Fitting {
         }
     }
 
+    /// What answers about the drive are to say.
+    pub(super) fn doubt(&mut self, doubt: Option<String>) {
+        self.draft.doubt = doubt;
+    }
+
     pub(super) fn miss(&mut self, what: &str) {
         self.missing.push(what.into());
     }

@@ -8,8 +8,9 @@ mod link;
 mod sheet;
 
 use super::file::{Fitting, Source};
+use super::judge::ALL;
 use super::play::engine_ns;
-use super::{Cell, play};
+use super::{Cell, Group, judge, play};
 use crate::catalogue::{self, Drive, FillState};
 use crate::error::{Error, Result};
 use choice::{base_bytes, choose};
@@ -98,8 +99,35 @@ pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
     search_units(&used, host_us, &mut fitting)?;
     let text = super::file::write(&fitting);
     let drive = catalogue::drive_from(&name, &text)?;
+    fitting.doubt(doubt(&drive, cells)?);
+    let drive = catalogue::drive_from(&name, &super::file::write(&fitting))?;
     Ok(Fit { fitting, drive, used, rest })
 }
+
+/// Which cells of the same operation and size the drive misses by more than a model does usually.
+fn doubt(drive: &Drive, cells: &[Cell]) -> Result<Option<String>> {
+    let (_, groups) = judge(drive.flash()?, cells)?;
+    let is_of_size = |group: &&Group| group.group != ALL;
+    let missed = groups.iter().filter(is_of_size).filter(|of| of.median_error > USUAL_ERROR);
+    let missed: Vec<String> =
+        missed.map(|of| format!("{} by {:.0} %", of_size(of), 100.0 * of.median_error)).collect();
+    Ok((!missed.is_empty()).then(|| {
+        format!("its file misses the cells that it was made from: {} (median)", missed.join(", "))
+    }))
+}
+
+/// `randread 16384` as cells have it: `randread 16K`.
+fn of_size(group: &Group) -> String {
+    let split = group.group.rsplit_once(' ');
+    let bytes = split.and_then(|(operation, bytes)| Some((operation, bytes.parse::<u32>().ok()?)));
+    match bytes {
+        Some((operation, bytes)) if bytes % 1024 == 0 => format!("{operation} {}K", bytes / 1024),
+        _ => group.group.clone(),
+    }
+}
+
+/// Half again of what files of measured flash drives err by in the median: in a group there are few cells.
+const USUAL_ERROR: f64 = 1.5 * store::WORST_FLASH_ERROR;
 
 /// A random read alone that takes longer is of no flash, in us.
 const FLASH_READ_MAX_US: f64 = 2000.0;

@@ -28,6 +28,9 @@ impl Judged {
     }
 }
 
+/// The group of all cells.
+pub(super) const ALL: &str = "all";
+
 /// The errors of the cells of one operation and size; as fractions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Group {
@@ -70,7 +73,7 @@ pub fn judge(drive: &Flash, cells: &[Cell]) -> Result<(Vec<Judged>, Vec<Group>)>
         .map(|((operation, bytes), of)| group(format!("{operation} {bytes}"), &of))
         .collect();
     if rows.len() > 1 {
-        rows.push(group("all".into(), &judged.iter().collect::<Vec<_>>()));
+        rows.push(group(ALL.into(), &judged.iter().collect::<Vec<_>>()));
     }
     Ok((judged, rows))
 }

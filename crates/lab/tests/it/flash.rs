@@ -136,6 +136,47 @@ fn a_drive_is_copied_no_faster_than_it_is_read() {
     assert!(spec.long_read_bytes_per_s() < 20.0 * page / unit_ns * 1e9);
 }
 
+/// What reads and writes of three sizes at eight depths would make on a drive of 24 units, as CSV.
+fn grid_of_48(depths: &[u32]) -> String {
+    let rate = |bytes: f64, depth: f64, writes: bool| {
+        let (us, units, most) = if writes {
+            (22.0 + bytes / 1000.0, 6.0, 2.0e9)
+        } else {
+            (75.0 + bytes / 1200.0, 24.0, 3.2e9)
+        };
+        (units * depth / (units + depth - 1.0) / us * 1e6).min(most / bytes)
+    };
+    let mut lines = vec![String::from("device,rw,bs,qd,jobs,iops\n")];
+    for (operation, writes) in [("randread", false), ("randwrite", true)] {
+        for bytes in [4096, 16_384, 65_536] {
+            for &depth in depths {
+                let iops = rate(f64::from(bytes), f64::from(depth), writes).round();
+                lines.push(format!("MyNVMe 1TB nvme0n1,{operation},{bytes},{depth},1,{iops}\n"));
+            }
+        }
+    }
+    lines.concat()
+}
+
+/// The ten cells are those that say most: with 48 to choose from, none was left for what a large write takes alone, which was off
+/// by 100 %.
+#[test]
+fn more_cells_make_no_worse_drive() {
+    let text = grid_of_48(&[1, 2, 4, 8, 16, 32, 64, 128]);
+    let (fit, _) = fitted("48 cells", &text, 1000);
+    let all = read("48 cells", &text).unwrap().cells;
+    let (judged, _) = judge(fit.drive.flash().unwrap(), &all).unwrap();
+    let of = |one: &&lab::grid::Judged| one.cell.in_flight() == 1;
+    for one in judged.iter().filter(of) {
+        assert!(one.error() < 0.1, "{}: {}", one.cell, one.error());
+    }
+    // What stays between one and all in flight is off by more than such files usually are, and answers say so.
+    let doubt = store::known::KnownDrive::from(&fit.drive).doubt.unwrap();
+    assert!(doubt.contains("misses the cells that it was made from: randread 16K by"), "{doubt}");
+    let (few, _) = fitted("6 cells", &grid_of_48(&[1]), 1000);
+    assert_eq!(store::known::KnownDrive::from(&few.drive).doubt, None);
+}
+
 /// The seconds in which a rate falls below half of the highest, and comes back.
 fn cliff(per_second: &[f64]) -> (usize, usize) {
     let half = per_second.iter().copied().fold(0.0, f64::max) / 2.0;

@@ -30,13 +30,15 @@ const GUESSES: [(&str, &str); 4] = [
     ),
 ];
 
-/// What answers say of drives whose writes were measured apart, and came out otherwise; nothing where nothing is written.
+/// What answers say of drives whose files miss their own measurements, and of those whose writes were measured apart, and came out
+/// otherwise; nothing of these where nothing is written.
 pub(super) fn disputed(manifest: &Manifest) -> impl Iterator<Item = Point> {
-    let is_asked = manifest.modelled() && !only_reads(manifest);
-    let drives = manifest.drives.iter().filter(move |_| is_asked);
-    drives.filter_map(|(name, drive)| {
-        let doubt = drive.doubt_of_writes.as_ref()?;
-        Some(point("doubt", format!("{name}: {doubt}")))
+    let writes = !only_reads(manifest);
+    let drives = manifest.drives.iter().filter(|_| manifest.modelled());
+    drives.flat_map(move |(name, drive)| {
+        let of_writes = drive.doubt_of_writes.as_ref().filter(|_| writes);
+        let doubts = [drive.doubt.as_ref(), of_writes].into_iter().flatten();
+        doubts.map(move |doubt| point("doubt", format!("{name}: {doubt}")))
     })
 }
 
@@ -94,6 +96,7 @@ fn flushes(manifest: &Manifest, records: &[Record]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::judge::answer::Point;
     use crate::judge::tests::modelled;
     use crate::{Verdict, Wishes};
 
@@ -106,8 +109,11 @@ mod tests {
             manifest.only_read.extend((op == "read").then(|| "a".to_string()));
             for drive in manifest.drives.values_mut() {
                 drive.doubt_of_writes = Some("who knows".into());
+                drive.doubt = Some("it misses them".into());
             }
             let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            let misses = |point: &Point| point.text == "mx200-250gb: it misses them";
+            assert!(verdict.points.iter().any(misses));
             verdict.points.iter().any(|point| point.text == "mx200-250gb: who knows")
         };
         assert!(said("write") && !said("read"));

@@ -12,12 +12,11 @@ use store::record::Record;
 pub(super) fn answer(verdict: &Verdict, answer: String, silent: &BTreeSet<String>) -> String {
     let silent: Vec<String> = silent.iter().cloned().collect();
     let answer = of_others(verdict, answer);
-    match (answer.as_str(), silent.as_slice()) {
-        ("", _) | (_, []) => answer,
-        _ => {
-            format!("{answer} No layout was steady under {}: that ranks nothing.", listed(&silent))
-        }
+    // Where nothing can be chosen, nothing is ranked anyhow.
+    if answer.is_empty() || silent.is_empty() || answer == nothing_to_choose(&verdict.factors) {
+        return answer;
     }
+    format!("{answer} No layout was steady under {}: that ranks nothing.", listed(&silent))
 }
 
 /// The same of what was steady on some layout.

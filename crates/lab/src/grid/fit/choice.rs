@@ -10,6 +10,7 @@ pub(super) fn choose(cells: &[Cell]) -> Vec<usize> {
     let one = |choice: &Option<Choice>, pick: fn(&Choice) -> Option<usize>| {
         choice.as_ref().and_then(pick)
     };
+    // What a size takes alone follows from its own cell and from no other; other figures come from ends and knees.
     let firsts = [
         one(&reads, |c| c.alone),
         one(&reads, |c| c.most),
@@ -18,12 +19,12 @@ pub(super) fn choose(cells: &[Cell]) -> Vec<usize> {
         one(&reads, |c| c.knee),
         one(&reads, |c| c.long_most),
         one(&writes, |c| c.long_most),
+        one(&reads, |c| c.long_alone),
+        one(&writes, |c| c.long_alone),
         one(&reads, |c| c.fast),
         one(&reads, |c| c.next_alone),
-        one(&reads, |c| c.next_most),
-        one(&reads, |c| c.long_alone),
         one(&writes, |c| c.next_alone),
-        one(&writes, |c| c.long_alone),
+        one(&reads, |c| c.next_most),
         one(&writes, |c| c.short_most),
         one(&writes, |c| c.scattered_most),
         one(&reads, |c| c.second_knee),
