@@ -8,6 +8,7 @@ use crate::estimate::Estimate;
 use crate::experiment::{Experiment, Plan, Trial, factors_as_written};
 use crate::rig::{Rig, memory};
 use crate::runner::{self, Enough, Finished, Outcome, Part, Progress, same_cell};
+use crate::trace;
 use crate::workload::Work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -432,7 +433,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
             |path| experiment.is_in_bytes(path),
         ),
         machine: rig.machine().into_iter().collect(),
-        doubts: rig.warnings().to_vec(),
+        doubts: rig.warnings().iter().cloned().chain(trace::doubts(plan)).collect(),
         imported: None,
     }
 }

@@ -3,13 +3,17 @@
 //! The first reading counts: requests, disks and how far each reaches, lines that are not of the format, the digest of the
 //! files. The second is the replay.
 
+mod doubts;
+mod ends;
 pub mod format;
 mod source;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use doubts::doubts;
+use ends::Ends;
 pub use format::Format;
-pub use source::Oddities;
+pub use source::{Oddities, SORTED};
 
 use crate::error::{Error, Result};
 use block::{Op, Request, SECTOR_BYTES};
@@ -75,14 +79,16 @@ pub struct Survey {
     pub discards: u64,
     /// Flushes.
     pub flushes: u64,
-    /// The largest request, in sectors.
-    pub largest_sectors: u64,
     /// When the first comes, in ns since whatever the trace counts from, and how long after it the last.
     pub origin_ns: u64,
     /// From the first request to the last.
     pub span_ns: u64,
     /// Each disk's name, and how many sectors it reaches to.
     pub disks: Vec<(String, u64)>,
+    /// The largest request of each, in sectors.
+    pub largest: Vec<u64>,
+    /// Where the requests of each end, roughly.
+    ends: Vec<Ends>,
     /// What is not replayed.
     pub odd: Oddities,
     /// A hash of the files.
@@ -149,6 +155,11 @@ impl Trace {
         let Some(lacks) = survey.lacks() else { return Ok(()) };
         let wanted = self.disks.join(", ");
         let next = match self.disks.as_slice() {
+            [] if survey.requests == 0 && self.formats.contains(&Format::Blkparse) => {
+                "of blkparse's events only Q is replayed, a request as it comes, and D and C are not; trace with `blktrace` without `-a`, \
+                 or with `-a queue`, and let blkparse print all of it"
+                    .to_string()
+            }
             [] => "give a trace that has some".to_string(),
             _ => format!("name other `disks` than {wanted}; {}", listed(has)),
         };
@@ -218,10 +229,11 @@ impl Survey {
             write_bytes: 0,
             discards: 0,
             flushes: 0,
-            largest_sectors: 0,
             origin_ns,
             span_ns: 0,
             disks: Vec::new(),
+            largest: Vec::new(),
+            ends: Vec::new(),
             odd: Oddities::default(),
             digest: String::new(),
         }
@@ -251,9 +263,12 @@ impl Survey {
         let disk = entry.disk as usize;
         if disk >= self.disks.len() {
             self.disks.resize(disk + 1, (String::new(), 0));
+            self.largest.resize(disk + 1, 0);
+            self.ends.resize_with(disk + 1, Ends::default);
         }
         self.disks[disk].1 = self.disks[disk].1.max(sectors.0 + sectors.1);
-        self.largest_sectors = self.largest_sectors.max(sectors.1);
+        self.ends[disk].add(sectors.0 + sectors.1);
+        self.largest[disk] = self.largest[disk].max(sectors.1);
         match entry.op {
             Op::Read => {
                 self.reads += 1;
@@ -309,11 +324,12 @@ impl Onto {
         let mut parts = Vec::with_capacity(lengths.len());
         for (index, length) in lengths.into_iter().enumerate() {
             let length = if is_folded { share(length) } else { length.min(sectors - start) };
-            if length < survey.largest_sectors {
+            // A disk that is not folded has room for all that it was asked.
+            if length < survey.largest[index] {
                 return Err(Error::input(format!(
                     "the volume of {sectors} sectors gives disk {} of the trace {length}, and its largest request has {}; \
                      take larger drives, or fewer `disks`",
-                    survey.disks[index].0, survey.largest_sectors
+                    survey.disks[index].0, survey.largest[index]
                 )));
             }
             parts.push((start, length));

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 /// Longer lines are of no trace.
 const LINE_BYTES: u64 = 65_536;
 const BUFFER_BYTES: usize = 1 << 18;
+/// So many requests of a file are read ahead and sorted by time: those of several streams are often written as they are done.
+pub const SORTED: usize = 1024;
 /// Files of one load are no further from each other, in ns.
 const DAY_NS: u64 = 86_400_000_000_000;
 
@@ -123,7 +125,7 @@ pub struct Oddities {
     pub malformed: u64,
     /// The first of them: its file and number, and what it says.
     pub first_malformed: Option<String>,
-    /// Requests with an earlier time than the one before, which come with it.
+    /// Requests with an earlier time than one that stands [`SORTED`] or more before them, with which they come.
     pub early: u64,
     /// Files between whose requests lies a day or more, as those whose clocks count from different years have.
     pub apart: Option<String>,
@@ -136,6 +138,9 @@ pub(super) struct Requests {
     /// Names of disks are those of this file alone.
     own_names: Option<String>,
     waited_ns: u64,
+    /// What has been read ahead, by time; of equal times the earlier line first.
+    sorted: VecDeque<Entry>,
+    is_read: bool,
     /// Of a trace in whole seconds: the current second, spread evenly; and the first request behind it.
     second: VecDeque<Entry>,
     behind: Option<Entry>,
@@ -146,13 +151,22 @@ impl Requests {
         // These number disks from 0 on in each file.
         let own = matches!(format, Format::Spc | Format::Blkparse);
         let own_names = own.then(|| lines.path.display().to_string());
-        Requests { lines, format, own_names, waited_ns: 0, second: VecDeque::new(), behind: None }
+        Requests {
+            lines,
+            format,
+            own_names,
+            waited_ns: 0,
+            sorted: VecDeque::new(),
+            is_read: false,
+            second: VecDeque::new(),
+            behind: None,
+        }
     }
 
     /// The next request; none behind the last.
     pub(super) fn next(&mut self, disks: &mut Disks, odd: &mut Oddities) -> Result<Option<Entry>> {
         if self.format != Format::Tencent {
-            return self.next_line(disks, odd);
+            return self.next_by_time(disks, odd);
         }
         if self.second.is_empty() {
             self.fill_second(disks, odd)?;
@@ -164,12 +178,12 @@ impl Requests {
     fn fill_second(&mut self, disks: &mut Disks, odd: &mut Oddities) -> Result<()> {
         let first = match self.behind.take() {
             Some(entry) => Some(entry),
-            None => self.next_line(disks, odd)?,
+            None => self.next_by_time(disks, odd)?,
         };
         let Some(first) = first else { return Ok(()) };
         let at_ns = first.at_ns;
         self.second.push_back(first);
-        while let Some(entry) = self.next_line(disks, odd)? {
+        while let Some(entry) = self.next_by_time(disks, odd)? {
             if entry.at_ns != at_ns {
                 self.behind = Some(entry);
                 break;
@@ -184,6 +198,29 @@ impl Requests {
         Ok(())
     }
 
+    /// The next request by time, of the next [`SORTED`].
+    fn next_by_time(&mut self, disks: &mut Disks, odd: &mut Oddities) -> Result<Option<Entry>> {
+        while !self.is_read && self.sorted.len() < SORTED {
+            let Some(entry) = self.next_line(disks, odd)? else {
+                self.is_read = true;
+                break;
+            };
+            let is_last = self.sorted.back().is_none_or(|last| last.at_ns <= entry.at_ns);
+            let place = if is_last {
+                self.sorted.len()
+            } else {
+                self.sorted.partition_point(|other| other.at_ns <= entry.at_ns)
+            };
+            self.sorted.insert(place, entry);
+        }
+        let mut next = self.sorted.pop_front();
+        if let Some(entry) = &mut next {
+            entry.disk = disks.appear(entry.disk);
+        }
+        Ok(next)
+    }
+
+    /// The request of the next line that is one; its disk is that of [`Disks::known`].
     fn next_line(&mut self, disks: &mut Disks, odd: &mut Oddities) -> Result<Option<Entry>> {
         loop {
             let format = self.format;
@@ -197,7 +234,7 @@ impl Requests {
                         self.waited_ns = self.waited_ns.saturating_add(entry.at_ns);
                         continue;
                     }
-                    if let Some(disk) = disks.number(self.own_names.as_deref(), name) {
+                    if let Some(disk) = disks.known(self.own_names.as_deref(), name) {
                         entry.disk = disk;
                         entry.at_ns = entry.at_ns.saturating_add(self.waited_ns);
                         return Ok(Some(entry));
@@ -218,12 +255,15 @@ impl Requests {
     }
 }
 
-/// The disks of a trace, numbered as they appear.
+/// The disks of a trace, numbered as they appear in the order of time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disks {
     /// Only these, where any are named.
     pub(super) wanted: Vec<String>,
+    /// Those that were read ahead, in the order of the files' lines; of one that is wanted its place in `read`.
     numbers: BTreeMap<String, Option<u32>>,
+    /// The name of each that is wanted, and its number, once it has appeared.
+    read: Vec<(String, Option<u32>)>,
     pub(super) names: Vec<String>,
     last: Option<(Vec<u8>, u32)>,
 }
@@ -233,8 +273,18 @@ impl Disks {
         Disks { wanted, ..Disks::default() }
     }
 
-    /// The number of a disk; none where it is not wanted. Of a file whose names are its own, `file` is named, too.
-    fn number(&mut self, file: Option<&str>, name: &[u8]) -> Option<u32> {
+    /// The number of a disk of [`Disks::known`], which appears now if it has not before.
+    fn appear(&mut self, known: u32) -> u32 {
+        let (name, number) = &mut self.read[known as usize];
+        *number.get_or_insert_with(|| {
+            self.names.push(name.clone());
+            self.names.len() as u32 - 1
+        })
+    }
+
+    /// Which of the disks that were read this is; none where it is not wanted. Of a file whose names are its own, `file` is
+    /// named, too.
+    fn known(&mut self, file: Option<&str>, name: &[u8]) -> Option<u32> {
         if let Some((last, number)) = &self.last
             && file.is_none()
             && last == name
@@ -250,9 +300,9 @@ impl Disks {
                 let is_meant =
                     |wanted: &String| *wanted == *plain || wanted.replace(':', ",") == plain;
                 let is_wanted = self.wanted.is_empty() || self.wanted.iter().any(is_meant);
-                let number = is_wanted.then_some(self.names.len() as u32);
+                let number = is_wanted.then_some(self.read.len() as u32);
                 if is_wanted {
-                    self.names.push(whole.clone());
+                    self.read.push((whole.clone(), None));
                 }
                 self.numbers.insert(whole, number);
                 number
@@ -268,6 +318,7 @@ impl Disks {
 /// The format of a file: that of the first line that tells.
 pub(super) fn format_of(path: &Path) -> Result<Format> {
     let mut lines = Lines::open(path, None)?;
+    let mut is_blkparse = false;
     // Headings and comments come first, and traces of blkparse begin with anything.
     for place in 0..100 {
         let Some(line) = lines.next()? else {
@@ -279,6 +330,10 @@ pub(super) fn format_of(path: &Path) -> Result<Format> {
         if let Some(format) = Format::of(line) {
             return Ok(format);
         }
+        is_blkparse |= Format::Blkparse.read(line) == Line::Other;
+    }
+    if is_blkparse {
+        return Ok(Format::Blkparse);
     }
     let known: Vec<&str> = Format::ALL.iter().map(|(format, _)| format.word()).collect();
     Err(Error::input(format!(

@@ -171,20 +171,106 @@ fn several_disks_and_files_come_onto_one_volume() {
     let trace = Trace::open(vec![one.into(), two.into()], Some(Format::Msr), Vec::new()).unwrap();
     let survey = Arc::new(trace.survey().unwrap());
     let names: Vec<&str> = survey.disks.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!((names, survey.odd.early), (vec!["usr,0", "web,0", "usr,1"], 1));
+    // The two of `two` are out of order, and sorted.
+    assert_eq!((names, survey.odd.early), (vec!["usr,0", "web,0", "usr,1"], 0));
     let replay = |sectors| {
         let onto = Onto::volume(&survey, sectors).unwrap();
         let folded = onto.is_folded;
         let requests = trace.replay(&survey, onto, 2 * ONCE).unwrap();
         (folded, requests.map(|of| (of.at_ns, of.request.sector)).collect::<Vec<_>>())
     };
-    // 2048 sectors, 4096 and then 2048 again; twice as fast, and the early one comes with the one before it.
-    assert_eq!(replay(1 << 20), (false, vec![(0, 0), (5000, 4096), (5000, 2048), (10_000, 6145)]));
+    // 2048 sectors, 4096 and then 2048 again; twice as fast.
+    assert_eq!(replay(1 << 20), (false, vec![(0, 0), (2500, 2048), (5000, 4096), (10_000, 6145)]));
     // A quarter of the room: 512 sectors, 1024 and 512. What is at 2048 of 1024 folds to 0.
-    assert_eq!(replay(2048), (true, vec![(0, 0), (5000, 512), (5000, 512), (10_000, 1537)]));
+    assert_eq!(replay(2048), (true, vec![(0, 0), (2500, 512), (5000, 512), (10_000, 1537)]));
     assert!(Onto::volume(&survey, 16).unwrap_err().to_string().contains("usr,0"));
     let wanted = Trace::open(trace.files.clone(), Some(Format::Msr), vec!["usr,1".into()]).unwrap();
     assert_eq!(wanted.survey().unwrap().requests, 1);
+}
+
+/// Small writes to one disk and large reads of another: the share of the first has room for its own.
+#[test]
+fn a_disks_share_has_room_for_its_own_requests() {
+    let at = TempDir::new().unwrap();
+    let text =
+        "100,usr,0,Write,0,4096,1\n200,usr,1,Read,0,2097152,1\n300,usr,0,Write,4096,4096,1\n";
+    let (_, survey) = trace(&written(&at, "two", text.as_bytes())).unwrap();
+    assert_eq!(survey.largest, [8, 4096]);
+    Onto::volume(&survey, 1 << 20).unwrap();
+    let said = Onto::volume(&survey, 2048).unwrap_err().to_string();
+    assert!(
+        said.contains("disk usr,1 of the trace 1360, and its largest request has 4096"),
+        "{said}"
+    );
+}
+
+/// Streams that are written as they are done lie a little out of order: they are sorted. What lies further back is counted, and much of
+/// it is no trace that has times.
+#[test]
+fn a_trace_that_is_out_of_order_is_sorted_or_refused() {
+    let at = TempDir::new().unwrap();
+    let text = |times: &[u64]| {
+        let line = |&at: &u64| format!("{},usr,0,Read,{},4096,1\n", 10_000 * at, 8192 * at);
+        times.iter().map(line).collect::<String>()
+    };
+    let said = |name: &str, times: &[u64]| {
+        let file = written(&at, name, text(times).as_bytes());
+        let plan = Plan::new(&experiment(&format!("file = '{file}'"))?)?;
+        Ok::<_, Error>((rig::run(&Sim, &plan.trials[0])?, plan.warnings))
+    };
+    let ordered: Vec<u64> = (1..=600).collect();
+    let mut swapped = ordered.clone();
+    swapped.swap(100, 300);
+    let (sorted, warnings) = said("swapped", &swapped).unwrap();
+    assert_eq!(
+        (&sorted.samples, warnings),
+        (&said("ordered", &ordered).unwrap().0.samples, vec![])
+    );
+    // One that comes 9000 lines late is one that comes with the one before it.
+    let mut late: Vec<u64> = (2..10_000).collect();
+    late.push(1);
+    let (_, warnings) = said("late", &late).unwrap();
+    assert!(
+        warnings[0].contains("1 request of") && warnings[0].contains("comes with"),
+        "{warnings:?}"
+    );
+    let reversed: Vec<u64> = (1..5000).rev().collect();
+    let error = said("reversed", &reversed).unwrap_err().to_string();
+    assert!(error.contains("3975 of 4999 requests") && error.contains("1 % may"), "{error}");
+    assert!(error.contains("sort the file by time"), "{error}");
+}
+
+/// Of blkparse's events only those that are queued are requests of the program's.
+#[test]
+fn a_trace_of_blkparse_without_queued_requests_is_named() {
+    let at = TempDir::new().unwrap();
+    let line = "  8,0    1        3    0.001447900  1234  D  WS 2117504 + 16 [fio]\n";
+    let said = trace(&written(&at, "d.txt", line.repeat(3).as_bytes())).unwrap_err().to_string();
+    assert!(said.contains("it has no requests; of blkparse's events only Q is replayed"), "{said}");
+    assert!(said.contains("`-a queue`"), "{said}");
+    let none = trace(&written(&at, "none", b"who knows\n")).unwrap_err().to_string();
+    assert!(none.contains("none of the first lines is of a format that is known"), "{none}");
+}
+
+/// What is not as it was in the trace stands beside the answer: times within a second, and places beyond the volume.
+#[test]
+fn what_is_invented_of_a_trace_is_doubted() {
+    let at = TempDir::new().unwrap();
+    let doubts = |name: &str, text: &str, keys: &str| {
+        let file = written(&at, name, text.as_bytes());
+        let experiment = experiment(&format!("file = '{file}'\n{keys}")).unwrap();
+        run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap().manifest.doubts
+    };
+    let tencent = SAMPLES[5].1;
+    let said = doubts("ten", tencent, "");
+    assert!(said.len() == 1 && said[0].contains("those within a second are invented"), "{said:?}");
+    assert_eq!(doubts("ten", tencent, "replay = 'closed'"), [""; 0]);
+    let msr = SAMPLES[3].1;
+    assert_eq!(doubts("msr", msr, ""), [""; 0]);
+    let far = format!("{msr}128166372003101629,usr,0,Read,8000000000000,4096,2000\n");
+    let said = doubts("far", &far, "");
+    let words = "1 of its 5 requests lie beyond their disk's share and are folded back";
+    assert!(said.len() == 1 && said[0].contains(words), "{said:?}");
 }
 
 /// Nothing of it takes a time, and every layout was the best at 0 ms.

@@ -3,7 +3,7 @@
 use super::{Build, Kind, Traces};
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, Section, Takes, Value, keys, load, words};
-use crate::trace::{Format, Survey, Trace};
+use crate::trace::{Format, MALFORMED_MAX, SORTED, Survey, Trace};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -169,6 +169,8 @@ fn read(name: &str, section: &Section<'_>, traces: &mut Traces) -> Result<Replay
     }
     let (trace, survey) = traces.known[&of].clone();
     if keys.replay == Replay::Open {
+        check_order(files, &survey)
+            .map_err(|error| error.context(format!("`{}`", section.path("file"))))?;
         traces.note_apart(&section.path("file"), &survey);
     }
     if keys.replay == Replay::Open && survey.span_ns == 0 && survey.requests > 1 {
@@ -180,6 +182,18 @@ fn read(name: &str, section: &Section<'_>, traces: &mut Traces) -> Result<Replay
     let replayed = Replayed { name: name.into(), keys, trace, survey, part: None };
     replayed.check_windows(section)?;
     Ok(replayed)
+}
+
+/// Whether the lines of a trace are in the order of their times, nearly: otherwise most would come at once.
+fn check_order(files: &str, survey: &Survey) -> Result<()> {
+    let (early, requests) = (survey.odd.early, survey.requests);
+    if early as f64 <= MALFORMED_MAX * requests as f64 {
+        return Ok(());
+    }
+    Err(Error::input(format!(
+        "{files}: {early} of {requests} requests have an earlier time than one {SORTED} lines before them, and 1 % may: the \
+         times run backwards; sort the file by time, or set `replay = \"closed\"`"
+    )))
 }
 
 impl KnownTraces {
@@ -195,10 +209,17 @@ impl KnownTraces {
             ));
         }
         if odd.early > 0 {
-            self.warnings.push(format!(
-                "`{path}`: {} requests of {files} have an earlier time than the one before, and come with it",
-                odd.early
-            ));
+            let (requests, come) = match odd.early {
+                1 => (
+                    "1 request".to_string(),
+                    "has an earlier time than a line far before it, and comes",
+                ),
+                early => (
+                    format!("{early} requests"),
+                    "have an earlier time than a line far before them, and come",
+                ),
+            };
+            self.warnings.push(format!("`{path}`: {requests} of {files} {come} with it"));
         }
     }
 }
