@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::experiment::{Member, PageCache, Trial};
 use crate::machine::{self, Sending};
 use crate::record::{Measured, encode_latencies};
-use crate::rig::admit::{admit_volume, check_buses, check_nested, check_not_real, check_work};
+use crate::rig::admit::{
+    admit_volume, check_buses, check_members, check_nested, check_not_real, check_work,
+};
 use crate::rig::jobs::{jobs, placed};
 use crate::rig::{Prepared, Rig};
 use crate::steady::{self, Caches};
@@ -32,6 +34,7 @@ impl Rig for BlocksRig {
 
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = admit_volume(&trial.setup.volume)?;
+        check_members(&trial.setup.volume)?;
         check_not_real(&trial.setup)?;
         check_buses(&trial.setup)?;
         check_nested(&trial.setup)?;

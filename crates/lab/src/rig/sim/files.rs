@@ -7,7 +7,9 @@ use crate::experiment::{ReadAhead, Trial};
 use crate::file_system::FilesSetup;
 use crate::machine::file_system;
 use crate::record::{Measured, share};
-use crate::rig::admit::{admit_volume, check_buses, check_nested, check_no_log, check_not_real};
+use crate::rig::admit::{
+    admit_volume, check_buses, check_members, check_nested, check_no_log, check_not_real,
+};
 use crate::rig::{Prepared, Rig};
 use crate::workload::{Kind, Made, Program, Stage, Work};
 use hdrhistogram::Histogram;
@@ -44,6 +46,7 @@ impl Rig for FilesRig {
 
     fn admit(&self, trial: &Trial) -> Result<()> {
         let layout = admit_volume(&trial.setup.volume)?;
+        check_members(&trial.setup.volume)?;
         check_not_real(&trial.setup)?;
         check_no_log(&trial.setup)?;
         check_buses(&trial.setup)?;

@@ -38,6 +38,26 @@ fn a_larger_member_that_cannot_be_missed_may_not_fail() {
     assert!(message.contains("cannot do without member 1"), "{message}");
 }
 
+/// The model of md's parity has 64 bits for members, and each array of a nested level has its own.
+#[test]
+fn more_members_of_mds_parity_than_are_modelled_are_refused_beforehand() {
+    let admitted = |drives: &str, level: &str| {
+        let text = format!(
+            "[volume]\ndrives = \"{drives}\"\nlevel = \"{level}\"\n[workload.a]\nkind = \"random\"\n"
+        );
+        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+        Sim.admit(&plan.trials[0]).map_err(|error| error.to_string())
+    };
+    let said = admitted("65xwd740gd", "md-raid5").unwrap_err();
+    assert!(said.contains("`volume.drives`: 65 members of `volume.level` = md-raid5"), "{said}");
+    assert!(said.contains("up to 64"), "{said}");
+    for (drives, level) in
+        [("64xwd740gd", "md-raid6"), ("65xwd740gd", "md-stripe"), ("65xwd740gd", "raid5")]
+    {
+        assert_eq!(admitted(drives, level), Ok(()), "{drives} {level}");
+    }
+}
+
 #[test]
 fn a_workload_that_outlasts_the_clock_is_refused() {
     let message = |keys: &str| {
