@@ -61,14 +61,14 @@ fn results_of_format_1_are_reported_with_what_the_catalogue_has() {
     let here = scratch.path();
     format_1(here);
     let report = stdout(here, &["report", "results"]);
-    for words in ["195.3", "model's error, 12 %", "3 of 4 trials finished"] {
+    for words in ["195.3", "model's error of 12 %", "3 of 4 trials finished"] {
         assert!(report.contains(words), "no `{words}` in: {report}");
     }
     // Reading changes nothing, and what is gone is left blank.
     assert!(read(&here.join("results/manifest.toml")).starts_with("format = 1\n"));
     std::fs::remove_file(here.join("drive.toml")).unwrap();
     let report = stdout(here, &["report", "results"]);
-    assert!(!report.contains("US$") && report.contains("model's error, 5"), "{report}");
+    assert!(!report.contains("US$") && report.contains("model's error of 5"), "{report}");
 }
 
 /// Its digests say that the files are those of then, so that it becomes a directory of today's format.

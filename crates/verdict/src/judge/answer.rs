@@ -56,17 +56,7 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     }
     let level = verdict.situations.iter().all(Situation::is_level);
     if level && others.iter().all(|other| other.standing == Standing::Tie) {
-        let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
-        let half = verdict.noise.half_width(few, few);
-        let within = match verdict.noise.model_error {
-            error if error.is_infinite() => "the model is no guide here".into(),
-            error if error > 0.0 && half > 2.0 * error.ln_1p() => {
-                let noise = percent((half - error.ln_1p()).exp_m1());
-                format!("all within the noise, {noise}, and the model's error, {}", percent(error))
-            }
-            error if error > 0.0 => format!("all within the model's error, {}", percent(error)),
-            _ => "all within the noise".into(),
-        };
+        let within = within(verdict);
         return format!("No reliable difference ({within}). Keep what you have.");
     }
     if verdict.unit != SHARE_OF_BEST {
@@ -82,6 +72,38 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
         slower(1.0 / best.value, verdict.better, &verdict.unit),
         each(verdict)
     )
+}
+
+/// What makes all layouts alike, with the difference that [`must`] names in the line `certainty`.
+fn within(verdict: &Verdict) -> String {
+    let error = verdict.noise.model_error;
+    if error.is_infinite() {
+        return "the model is no guide here".into();
+    }
+    let (half, of_error) = (tie_half(verdict), percent(error));
+    let all = percent(half.exp_m1());
+    if error <= 0.0 {
+        "all within the noise".into()
+    } else if half.is_infinite() {
+        format!("all within the noise and the model's error, {of_error}")
+    } else if all == of_error {
+        format!("all within the model's error, {of_error}")
+    } else {
+        format!("all within {all}: the noise and the model's error of {of_error}")
+    }
+}
+
+/// How many trials the best has, and the first that is behind; where none is, any two.
+fn compared_trials(verdict: &Verdict) -> [usize; 2] {
+    let behind = verdict.ranked.iter().find(|ranked| ranked.standing == Standing::Behind);
+    let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
+    behind.map_or([few, few], |behind| [verdict.ranked[0].trials, behind.trials])
+}
+
+/// The logarithm of what they must differ by: their interval, were they alike.
+fn tie_half(verdict: &Verdict) -> f64 {
+    let [best, other] = compared_trials(verdict).map(|trials| vec![1.0; trials]);
+    verdict.noise.difference(verdict.better, &best, &other).half
 }
 
 impl Verdict {
@@ -383,11 +405,10 @@ fn noise(verdict: &Verdict) -> Option<String> {
 
 /// What the best and the first that is behind must differ by, or where none is any two: their interval, were they alike.
 fn must(verdict: &Verdict) -> String {
-    let behind = verdict.ranked.iter().find(|ranked| ranked.standing == Standing::Behind);
     let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
-    let trials = behind.map_or([few, few], |behind| [verdict.ranked[0].trials, behind.trials]);
+    let trials = compared_trials(verdict);
     let [best, other] = trials.map(|trials| vec![1.0; trials]);
-    let half = verdict.noise.difference(verdict.better, &best, &other).half;
+    let half = tie_half(verdict);
     if half.is_infinite() {
         return "no difference here can be relied on".into();
     }

@@ -468,10 +468,10 @@ fn a_tie_for_noise_is_not_said_to_be_the_model_s() {
         record.repeat = if first > 1.0 { 2 - record.repeat } else { record.repeat };
     }
     let verdict = Verdict::new(&manifest, &records, &wishes(&["max read.mb_per_s"], &[])).unwrap();
-    assert!(
-        verdict.answer.starts_with("No reliable difference (all within the noise, a factor of "),
-        "{}",
-        verdict.answer
-    );
-    assert!(verdict.answer.contains(", and the model's error, "), "{}", verdict.answer);
+    let words = ": the noise and the model's error of ";
+    let (within, _) = verdict.answer.split_once(words).expect(&verdict.answer);
+    let within = within.strip_prefix("No reliable difference (all within ").expect(within);
+    let certainty = verdict.points.iter().find(|point| point.about == "certainty").unwrap();
+    let below = format!("differences below {within} are ties");
+    assert!(certainty.text.contains(&below), "{} / {}", verdict.answer, certainty.text);
 }
