@@ -236,9 +236,10 @@ pub struct TargetCounters {
     pub on_credit: u64,
     /// Writes that a shingled disk's media cache holds beyond those it held when the run began.
     pub deferred: u64,
-    /// Time with at least one request in flight, in ns, until it last had none.
+    /// Time with at least one request in flight, or in which a disk writes what its buffer holds, in ns, until it last did
+    /// neither.
     pub busy_ns: Nanos,
-    /// Since when it has had one; `None` while it has none.
+    /// Since when it has done so; `None` while it does not.
     pub busy_since: Option<Nanos>,
 }
 

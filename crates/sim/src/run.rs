@@ -190,7 +190,10 @@ fn driven<W: Workload + ?Sized>(
         }
         events.clear();
     }
-    recorder.finish(counted(device, processor), ended)
+    let (mut counters, cpu_busy_ns) = counted(device, processor);
+    // Disks may still write what their caches hold.
+    counters.close_at(now);
+    recorder.finish((counters, cpu_busy_ns), ended)
 }
 
 /// The device's counters, and the processor's work so far.

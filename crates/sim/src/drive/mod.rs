@@ -83,7 +83,8 @@ pub struct Drive {
     /// Sectors that cannot be read until they are rewritten.
     damage: Damage,
     counters: TargetCounters,
-    busy_since: Nanos,
+    /// Since when it has served commands or written from its buffer; none while it does neither.
+    busy_since: Option<Nanos>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -147,8 +148,21 @@ impl Drive {
 
     /// Its counters so far.
     pub fn counters(&self) -> TargetCounters {
-        let busy_since = self.is_busy().then_some(self.busy_since);
-        TargetCounters { busy_since, ..self.counters }
+        TargetCounters { busy_since: self.busy_since, ..self.counters }
+    }
+
+    /// Counts the time in which it is at work: with a command, or with what its buffer writes by itself.
+    #[inline]
+    fn note_work(&mut self, now: Nanos) {
+        let is_at_work = self.is_busy() || self.destage.is_some();
+        match self.busy_since {
+            None if is_at_work => self.busy_since = Some(now),
+            Some(since) if !is_at_work => {
+                self.counters.busy_ns += now - since;
+                self.busy_since = None;
+            }
+            _ => {}
+        }
     }
 
     /// Whether a command is in service.
@@ -170,8 +184,8 @@ impl Drive {
             let request = request.parted();
             self.wait(Waiting { tag, request, arrived: now, aim: Aim::default() });
         } else {
-            self.busy_since = now;
             self.begin(now, tag, &request, now, bus);
+            self.note_work(now);
         }
     }
 
@@ -212,6 +226,7 @@ impl Drive {
             Phase::Finish { at } if at <= now => self.finish(at, bus, out),
             _ => {}
         }
+        self.note_work(now);
     }
 
     pub(crate) fn disturb(&mut self, now: Nanos, what: Disturbance) {
@@ -221,7 +236,6 @@ impl Drive {
         let fault = what.aborts_all().unwrap_or(Fault::Failed);
         if self.is_busy() {
             self.phase = Phase::Idle;
-            self.counters.busy_ns += now - self.busy_since;
             self.outbox.refuse(now, self.current.tag, self.current.arrived, fault);
         }
         while let Some(waiting) = self.queue.pop_oldest() {
@@ -239,5 +253,6 @@ impl Drive {
         self.ahead = None;
         self.arm_free_at = self.destage.as_ref().map_or(now, |destage| destage.end);
         self.destage_next(now);
+        self.note_work(now);
     }
 }

@@ -86,7 +86,7 @@ impl DriveModel {
             failed: false,
             damage: Damage::default(),
             counters: TargetCounters::default(),
-            busy_since: 0,
+            busy_since: None,
         }
     }
 }

@@ -93,11 +93,8 @@ impl Drive {
             Op::Discard | Op::Zeroes => self.finish_discard(now, tag, &request, out),
             Op::Flush => {}
         }
-        match self.next_waiting(now) {
-            Some(Waiting { tag, request, arrived, .. }) => {
-                self.begin(now, tag, &request, arrived, bus);
-            }
-            None => self.counters.busy_ns += now - self.busy_since,
+        if let Some(Waiting { tag, request, arrived, .. }) = self.next_waiting(now) {
+            self.begin(now, tag, &request, arrived, bus);
         }
         self.destage_next(now);
     }

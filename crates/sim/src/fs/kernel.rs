@@ -104,6 +104,7 @@ impl Kernel {
     pub fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         self.state.borrow().device.count(&mut counters);
+        counters.close_at(self.clock.now());
         counters
     }
 

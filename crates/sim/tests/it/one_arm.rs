@@ -323,3 +323,27 @@ fn a_destage_that_goes_on_loses_no_turn() {
         assert!(between(8, pause) >= SETTLE + pass_ns, "{pause}: {}", between(8, pause));
     }
 }
+
+/// A write that a cache acknowledges in a fraction of a millisecond keeps the arm at work for several: as long is the drive busy, and no
+/// longer.
+#[test]
+fn emptying_the_cache_is_work() {
+    let mut shelf = shelf(40_000_000);
+    let mut expected = 0;
+    for (tag, began) in [(0, 0), (1, 1_000_000_000)] {
+        shelf.submit(began, tag, write(3000 * (tag + 1), 8));
+        let events = drain(&mut shelf);
+        let durable = |event: &Event| match event {
+            Event::Durable { at, .. } => Some(*at),
+            _ => None,
+        };
+        let done = done_at(&events, tag).unwrap();
+        let durable = events.iter().find_map(durable).unwrap();
+        assert!(durable - began > 2 * (done - began), "{durable}, {done}");
+        expected += durable - began;
+        let mut counters = Counters::default();
+        shelf.count(&mut counters);
+        let of_drive = counters.targets[0];
+        assert_eq!((of_drive.busy_ns, of_drive.busy_since), (expected, None));
+    }
+}

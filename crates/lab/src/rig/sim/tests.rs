@@ -176,6 +176,23 @@ fn a_log_keeps_its_own_drives_busy() {
     assert_eq!((on_volume, told.samples), (vec![true; 3], plain.samples));
 }
 
+/// A disk at 98 cached writes a second writes for most of the time, though a write has its cache after 0.2 ms.
+#[test]
+fn a_disk_that_empties_its_cache_is_busy() {
+    let busy = |think: &str| {
+        let text = format!(
+            "[volume]\ndrives = '1xwd740gd'\nlevel = 'single'\n[host]\nname = 'ideal'\n[workload.a]\nkind = 'random'\n\
+             op = 'write'\nblock = '4KiB'\ncount = 3000\nthink = '{think}'\n"
+        );
+        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+        rig::run(&Sim, &plan.trials[0]).unwrap().member_busy[0]
+    };
+    let (all, most, some) = (busy("0"), busy("10ms"), busy("40ms"));
+    assert!(all > 0.99 && all <= 1.0, "{all}");
+    assert!((0.6..0.9).contains(&most), "{most}");
+    assert!((0.1..0.3).contains(&some), "{some}");
+}
+
 #[test]
 fn a_log_that_nothing_goes_to_and_one_where_there_is_one_volume_are_refused() {
     let refused = |trial: &Trial| Sim.admit(trial).unwrap_err().to_string();
