@@ -249,9 +249,20 @@ impl Apart {
 
     /// That they differ.
     fn said(&self) -> String {
-        let [own, wanted] =
-            [&self.first, &self.second].map(|value| Apart::in_words(value.as_ref()));
-        format!("its `{}` is {own}, not {wanted}", self.key)
+        let own = Apart::in_words(self.first.as_ref());
+        match (&self.first, &self.second) {
+            (Some(_), Some(wanted)) => {
+                format!("its `{}` is {own}, not {}", self.key, written(wanted))
+            }
+            (Some(_), None) => format!("its `{}` is {own}, and is not set there", self.key),
+            (None, wanted) => {
+                format!(
+                    "its `{}` is {own}, and is {} there",
+                    self.key,
+                    Apart::in_words(wanted.as_ref())
+                )
+            }
+        }
     }
 
     /// The option that makes the second as the first is, where a single one does.

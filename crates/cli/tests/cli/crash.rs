@@ -214,14 +214,14 @@ fn an_interrupted_reproduction_says_how_to_begin_again() {
     assert_eq!(said.lines().last(), Some(last));
 }
 
-/// A terminal that takes nothing, as after Ctrl-S, holds up the first Ctrl-C, but not the second.
+/// A terminal that takes nothing, as after Ctrl-S, holds up the first Ctrl-C, but not the second. More requests would be told of
+/// before the first trial.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_second_interrupt_ends_at_once() {
     let scratch = scratch();
     let here = scratch.path();
-    std::fs::write(here.join("slow.toml"), MANY.replace("count = 100", "count = 900000000"))
-        .unwrap();
+    std::fs::write(here.join("slow.toml"), MANY.replace("count = 100", "count = 4900000")).unwrap();
     let full = here.join("full");
     assert!(Command::new("mkfifo").arg(&full).status().unwrap().success());
     let mut pipe = File::options().read(true).write(true).open(&full).unwrap();

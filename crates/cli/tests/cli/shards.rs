@@ -197,7 +197,10 @@ fn what_is_not_of_the_same_run_is_refused() {
         assert!(!here.join("merged").exists());
     };
     refused("other", "other and a are not of the same run (it is of `other`, not `sweep`)");
-    refused("seed", "seed and a are not of the same run (its \"run.seed\" = 7 differs)");
+    refused(
+        "seed",
+        "seed and a are not of the same run (its `run.seed` is 7, and is not set there)",
+    );
     refused("none", "none is not a results directory");
     let change = |from: &str, to: &str, file: &str| {
         fs::create_dir_all(here.join("changed")).unwrap();

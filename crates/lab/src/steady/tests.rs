@@ -337,14 +337,14 @@ seed = {seed}
 /// A job of 600 requests that ends half a second after they have come has latencies of its length.
 #[test]
 fn a_job_that_ends_long_after_its_requests_have_come_is_not_steady() {
+    // One at a time, in the order in which they came: 129 a second.
     let of = |rate: u32| {
         run(&format!(
-            "{OPEN}requests_per_s = {rate}
-count = 600
-"
+            "[host]\nname = 'ideal'\n[drive]\nqueue_discipline = 'fcfs'\nread_ahead = false\n{OPEN}requests_per_s = \
+             {rate}\ncount = 600\n"
         ))
     };
-    let (late, kept) = (of(200), of(100));
+    let (late, kept) = (of(150), of(100));
     assert_eq!((late.sample("steady"), late.sample("overloaded")), (Some(0.0), Some(1.0)));
     assert_ne!(kept.sample("steady"), Some(0.0));
 }
