@@ -92,7 +92,8 @@ impl Evidence {
             return 0.0;
         }
         let log = if self.pairs.len() < FEW { self.largest_wrong() } else { self.sure_from() };
-        log.exp_m1().max(self.drive_error)
+        let times_off = self.asked.times_off().map_or(0.0, |times| times - 1.0);
+        log.exp_m1().max(self.drive_error).max(times_off)
     }
 
     fn largest_wrong(&self) -> f64 {

@@ -20,6 +20,12 @@ impl Evidence {
         if self.pairs.is_empty() && self.asked.is_drives_alone() {
             return Some(self.of_drives());
         }
+        if let Some(times) = self.asked.times_off().filter(|_| self.pairs.is_empty()) {
+            return Some(format!(
+                "against a real kernel the model was up to {times} times off ({what}; docs/filesystems.md); `--on kernel` \
+                 runs such work on one"
+            ));
+        }
         if self.pairs.is_empty() {
             return Some(match self.median_level() {
                 Some(off) => {
