@@ -4,6 +4,7 @@
 //! whether a longer one would give another rate. Requests without one go on until the interval of their rate is narrow
 //! enough, and what came before the steady state is left out.
 
+mod bits;
 mod load;
 
 use crate::catalogue::Model;
@@ -83,7 +84,7 @@ pub(crate) fn enough(trial: &Trial, caches: Caches, batches: &Batches) -> bool {
     if ends(trial) {
         return false;
     }
-    if !outlasts_saved(trial, batches) {
+    if !outlasts_saved(trial, batches) || !bits::are_set(trial, batches) {
         return false;
     }
     if load::is_paced(trial) {
@@ -164,7 +165,9 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
             streams::add(&mut measured, trial, &of_part);
             measured.requests = recorded.outcome.requests + recorded.outcome.faults;
             let told = Told::of_part(said, trial.precision, start_ns);
-            told.on_loan(&of_part).add(&mut measured, &series, caches);
+            let ended_ns = start_ns + of_part.elapsed_ns;
+            let is_beginning = bits::is_beginning(trial, &of_part, ended_ns);
+            told.on_loan(&of_part).unless(is_beginning).add(&mut measured, &series, caches);
             load.held = load::held(trial, &of_part);
             measured
         }
@@ -178,7 +181,9 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
                 is_overloaded || ending == Ending::Late,
             );
             if let Some(told) = told {
-                told.on_loan(&recorded.outcome).add(&mut measured, &series, caches);
+                let outcome = &recorded.outcome;
+                let is_beginning = bits::is_beginning(trial, outcome, outcome.elapsed_ns);
+                told.on_loan(outcome).unless(is_beginning).add(&mut measured, &series, caches);
             }
             load.held = load::held(trial, &recorded.outcome);
             measured
@@ -267,6 +272,12 @@ impl Told {
         let deferred: u64 = targets.iter().map(|target| target.deferred).sum();
         self.deferred_share = deferred as f64 / commands.max(1) as f64;
         self.is_steady &= self.deferred_share <= DEFERRED_MAX;
+        self
+    }
+
+    /// Not steady where it is of a beginning only.
+    fn unless(mut self, is_beginning: bool) -> Told {
+        self.is_steady &= !is_beginning;
         self
     }
 

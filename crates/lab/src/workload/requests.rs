@@ -155,6 +155,11 @@ impl Requests {
         self.pattern == Pattern::Random && span_sectors.is_none() && span_percent.is_none()
     }
 
+    /// Whether they go to places at random.
+    pub(crate) fn are_random(&self) -> bool {
+        self.pattern == Pattern::Random
+    }
+
     /// The requests that the keys in `section` say, in this order; where `fills`, a write fills its block
     /// from /dev/zero first.
     ///

@@ -1,6 +1,6 @@
 //! What a run has done, batch by batch: the completions of equal stretches of time.
 
-use crate::Nanos;
+use crate::{Nanos, Part, Spent};
 
 /// The length of the first batches. It doubles whenever there are too many.
 const WIDTH_NS: Nanos = 1 << 18;
@@ -16,8 +16,10 @@ pub struct Batch {
     pub held_writes: u64,
     /// Of a stream that is recorded apart: requests that came, whenever they are done.
     pub arrived: u64,
-    /// Of such a stream: the latencies of those that were done, in ns, summed.
+    /// The latencies of those that were done, in ns, summed.
     pub latency_ns: u64,
+    /// How much of that they waited for write-intent bitmaps.
+    pub bitmap_ns: u64,
 }
 
 /// Completions over time, from time 0 on, in batches of equal length.
@@ -41,6 +43,16 @@ impl Default for Batches {
             held_before: 0,
             streams: Vec::new(),
         }
+    }
+}
+
+impl Batch {
+    /// A request of so many bytes is done.
+    pub(super) fn count(&mut self, bytes: u64, latency_ns: Nanos, spent: &Spent) {
+        self.requests += 1;
+        self.bytes += bytes;
+        self.latency_ns = self.latency_ns.saturating_add(latency_ns);
+        self.bitmap_ns = self.bitmap_ns.saturating_add(spent[Part::BITMAP]);
     }
 }
 
@@ -99,6 +111,14 @@ impl Batches {
         self.streams.iter_mut().for_each(Batches::close);
     }
 
+    /// What requests waited for write-intent bitmaps since so many batches, as a share of how long they took.
+    pub fn bitmap_share(&self, since: usize) -> f64 {
+        let sum = |part: fn(&Batch) -> u64| {
+            self.closed[since..].iter().map(part).map(|ns| ns as f64).sum::<f64>()
+        };
+        sum(|batch| batch.bitmap_ns) / sum(|batch| batch.latency_ns).max(1.0)
+    }
+
     /// Whether so much has passed as twice, four, eight … times before: when a mark is set.
     pub(super) fn doubled(&self) -> bool {
         self.closed.len().is_power_of_two()
@@ -123,6 +143,7 @@ impl Batches {
             held_writes: two[1].held_writes,
             arrived: two[0].arrived + two[1].arrived,
             latency_ns: two[0].latency_ns.saturating_add(two[1].latency_ns),
+            bitmap_ns: two[0].bitmap_ns.saturating_add(two[1].bitmap_ns),
         });
         self.closed = joined.collect();
         self.width_ns *= 2;

@@ -213,14 +213,9 @@ impl Recorder {
             outcome.streams[came.stream].directions[direction].count(bytes);
             // What waited for a flush of its own stream did so in the program's queue.
             self.spent.add(Part::QUEUE, start - came.at);
-            let batch = self.batches.of_stream(came.stream);
-            batch.requests += 1;
-            batch.bytes += bytes;
-            batch.latency_ns = batch.latency_ns.saturating_add(latency_ns);
+            self.batches.of_stream(came.stream).count(bytes, latency_ns, spent);
         }
-        let batch = self.batches.open();
-        batch.requests += 1;
-        batch.bytes += bytes;
+        self.batches.open().count(bytes, latency_ns, spent);
         // No part is longer than the latency, so that none of the sums overflows before that of latencies.
         self.latencies_ns = self.latencies_ns.checked_add(latency_ns).unwrap_or_else(|| {
             self.outcome.take_in(std::mem::take(&mut self.spent));

@@ -1,0 +1,64 @@
+//! A write-intent bitmap has no bit set when a trial begins. Until the writes have come to most parts, nearly each waits
+//! for its bit, at a rate that is level and does not last.
+
+use crate::experiment::{REGION_SECTORS, Trial};
+use crate::workload::Requests;
+use sim::{Batches, Outcome, Part};
+
+/// What waits for bits after so long goes on waiting: bits are cleared from 10 s on, and those that are cleared are as
+/// many as those that are set soon after. Half of it counts.
+const CLEARED_NS: u64 = 20_000_000_000;
+
+/// Waiting for bits takes no more than the precision over this of the time where it is as good as over.
+const OVER_TIMES: f64 = 4.0;
+
+/// More than this share of a job's time is much: as much as a job may be biased.
+const JOB_MAX: f64 = super::BIAS_MAX;
+
+/// What a bit of mdadm's stands for, and the most bits of LVM's (`sim::linux::bitmap`).
+const BIT_SECTORS: u64 = 64 << 11;
+const REGIONS_MAX: u64 = 1 << 21;
+
+/// Whether the bits are set that `trial` has set most of the time. What goes in order waits for as many from the
+/// beginning as later.
+pub(super) fn are_set(trial: &Trial, batches: &Batches) -> bool {
+    let took_ns = batches.width_ns() * batches.closed().len() as u64;
+    let half = batches.closed().len() / 2;
+    let most = trial.precision / OVER_TIMES;
+    let mut all = [batches].into_iter().chain(batches.streams());
+    !is_scattered(trial)
+        || took_ns >= CLEARED_NS
+        || all.all(|batches| batches.bitmap_share(half) <= most)
+}
+
+/// Whether `outcome`, of a part of `trial` that ended at `ended_ns`, is of its beginning only: requests waited for bits, and
+/// those that the writes set before the first are cleared are enough for others to wait less.
+pub(super) fn is_beginning(trial: &Trial, outcome: &Outcome, ended_ns: u64) -> bool {
+    let waited = outcome.spent_ns[Part::BITMAP.index()] as f64;
+    let all = outcome.spent_ns.iter().sum::<u128>() as f64;
+    if !is_scattered(trial) || ended_ns >= CLEARED_NS || waited <= JOB_MAX * all {
+        return false;
+    }
+    let writes = outcome.directions[1].requests as f64;
+    let until_cleared = writes * (CLEARED_NS / 2) as f64 / outcome.elapsed_ns.max(1) as f64;
+    bits(trial).is_some_and(|bits| until_cleared >= JOB_MAX * bits)
+}
+
+/// How many bits there are for what `trial` goes to, at most: of mdadm's for parity, those of one member are fewer.
+fn bits(trial: &Trial) -> Option<f64> {
+    let volume = &trial.setup.volume;
+    let sectors = volume.layout().ok()?.sectors();
+    let bit_sectors = if volume.level.has_bitmap_of_lvm() {
+        volume.region_sectors.unwrap_or(REGION_SECTORS).max(sectors / REGIONS_MAX)
+    } else {
+        BIT_SECTORS
+    };
+    let reached = |work: &Requests| work.parts(sectors).iter().map(|(_, span)| span).sum::<u64>();
+    let reached = trial.requests().map(reached).sum::<u64>().min(sectors);
+    Some(reached as f64 / bit_sectors as f64)
+}
+
+/// Whether any of it goes to places at random.
+fn is_scattered(trial: &Trial) -> bool {
+    trial.requests().any(Requests::are_random)
+}
