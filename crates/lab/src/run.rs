@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 use store::record::{Record, cell_name};
-use store::{FORMAT, Failed, Happened, Manifest, Merged, Results, Shard, Store};
+use store::{FORMAT, Failed, Happened, Manifest, Merged, Results, Shard, Store, Trials};
 
 /// Where results are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -336,6 +336,8 @@ impl Opened<'_> {
             Some(store) => store.happened()?,
             None => Happened { failed: failed.clone(), ..Happened::default() },
         };
+        let trials = Some(Trials { planned: manifest.trials, finished: finished.len() });
+        let happened = Happened { trials, ..happened };
         Ok(Ran { manifest, finished, failed, happened })
     }
 }

@@ -19,7 +19,7 @@ mod read;
 mod suspect;
 
 pub use follow::Follower;
-pub use happened::{Calibration, Failed, Happened};
+pub use happened::{Calibration, Failed, Happened, Trials};
 pub use merge::{Merged, merge, ranges};
 use read::{read_attempts, read_records};
 
@@ -339,8 +339,9 @@ impl Results {
         let records = read_records(&directory.join(TRIALS), &manifest)?;
         complete(&mut manifest, &records);
         let suspects = suspect::disturbed(&directory.join(ATTEMPTS))?;
-        let happened = Happened::read(directory)?;
         let finished = records.len();
+        let trials = Some(Trials { planned: manifest.trials, finished });
+        let happened = Happened { trials, ..Happened::read(directory)? };
         Ok(Results { manifest, records, finished, suspects, happened })
     }
 

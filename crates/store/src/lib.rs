@@ -44,7 +44,7 @@ pub mod windows;
 
 pub use directory::{
     Calibration, Complete, Failed, Follower, Happened, Merged, OF_THE_MOMENT, Results, Store,
-    UNSETTLED, is_own_file, is_results, merge, ranges,
+    Trials, UNSETTLED, is_own_file, is_results, merge, ranges,
 };
 pub use error::{Error, Result};
 pub use manifest::{Apart, FORMAT, Imported, Manifest};

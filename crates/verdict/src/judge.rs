@@ -29,6 +29,7 @@ mod repaired;
 mod risk;
 pub mod settled;
 mod situations;
+mod unfinished;
 mod unsteady;
 pub mod within;
 mod words;
@@ -57,7 +58,7 @@ use store::expression::Constraint;
 use store::factor::Factors;
 use store::quantity::Better;
 use store::record::Record;
-use store::{Happened, Manifest};
+use store::{Happened, Manifest, Trials};
 
 /// What is asked of a layout.
 #[derive(Clone, Debug, Default)]
@@ -106,6 +107,9 @@ pub struct Verdict {
     /// What is known of the factors.
     #[serde(skip)]
     pub factors: Factors,
+    /// How many trials there are to be, and are, where that is known.
+    #[serde(skip)]
+    pub trials: Option<Trials>,
 }
 
 /// How a layout stands to the best.
@@ -226,8 +230,10 @@ impl Verdict {
         happened: &Happened,
         wishes: &Wishes,
     ) -> Result<Self> {
-        let records = &*failed::left(records, happened);
         let manifest = &manifest.asked(&wishes.choose)?;
+        let trials = unfinished::trials(manifest, records, happened);
+        let unfinished = unfinished::told(manifest, records, happened, trials);
+        let records = &*failed::left(records, happened);
         let layouts = Layouts::new(manifest, records);
         let aims = aims(manifest, &layouts, wishes)?;
         let aim = &aims[0];
@@ -266,6 +272,7 @@ impl Verdict {
             sentences: Vec::new(),
             answer: String::new(),
             factors: layouts.factors.clone(),
+            trials,
         };
         let may = verdict.rank(manifest, &layouts, &scores, wishes)?;
         let holds_nowhere = aim.is_capacity() && verdict.has_no_rate();
@@ -274,14 +281,15 @@ impl Verdict {
         if aims.len() > 1 {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
-        verdict.points = answer::points(&verdict, &evidence);
+        verdict.points = unfinished.into_iter().collect();
+        verdict.points.extend(answer::points(&verdict, &evidence));
         verdict.points.extend(aim::times(aim, manifest, records, wishes));
         verdict.points.extend(aim::turned_round(&aims, wishes));
         verdict.points.extend(constraints::told(&verdict, &layouts, wishes)?);
         if !verdict.ranked.is_empty() || !verdict.situations.is_empty() {
             verdict.points.extend(fill::told(manifest));
         }
-        verdict.points.extend(points_of_drives(manifest, records));
+        verdict.points.extend(guessed::of_drives(manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);
         let doubts = manifest.doubts.iter().cloned();
@@ -450,15 +458,6 @@ impl Verdict {
         let kept = pareto::front(&values, &better);
         kept.into_iter().map(|index| rows[index].clone()).collect()
     }
-}
-
-/// What doubts the figures of the drives.
-fn points_of_drives(manifest: &Manifest, records: &[Record]) -> Vec<Point> {
-    let mut points: Vec<Point> = guessed::told(manifest, records).collect();
-    points.extend(guessed::disputed(manifest));
-    points.extend(promised::told(manifest, records));
-    points.extend(promised::mixed(manifest, records));
-    points
 }
 
 /// The layouts, the best first, each held against the best.

@@ -38,7 +38,10 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
             file,
             html::run(&results, &verdict, published::of(manifest)?.as_ref()).as_bytes(),
         )?;
-        return Ok(format!("{}\nPage: {}\n", verdict.answer, file.display()));
+        let unfinished = verdict.points.iter().find(|point| point.about == "unfinished");
+        let unfinished =
+            unfinished.map_or(String::new(), |point| format!("\n  unfinished  {}", point.text));
+        return Ok(format!("{}{unfinished}\nPage: {}\n", verdict.answer, file.display()));
     }
     let mut output = run_text(manifest, records, &verdict)?;
     let needless = Settled::of(manifest, records).map_or(0, |settled| settled.needless);

@@ -107,6 +107,39 @@ fn a_partial_merge_names_what_is_missing_and_is_resumed() {
     assert!(bytes(&here.join("merged")) == bytes(&here.join("whole")));
 }
 
+/// What is not there may be better: no form of the verdict leaves that out.
+#[test]
+fn a_verdict_on_a_part_of_the_trials_says_so_in_every_form() {
+    let scratch = scratch();
+    let here = scratch.path();
+    fs::write(here.join("sweep.toml"), SWEEP).unwrap();
+    stdout(here, &["run", "sweep.toml", "--out", "whole"]);
+    stdout(here, &["run", "sweep.toml", "--shard", "1/2", "--out", "half"]);
+    let finished = fs::read_to_string(here.join("half/trials.jsonl")).unwrap().lines().count();
+    let missing = 96 - finished;
+    let said = json(here, &["report", "half", "--json"]);
+    assert_eq!(
+        (&said["planned"], &said["finished"], &said["missing"]),
+        (&96.into(), &finished.into(), &missing.into())
+    );
+    assert_eq!(said["verdict"]["points"][0]["about"], "unfinished");
+    let words = format!("{missing} of 96 trials are not there");
+    let page = stdout(here, &["report", "half", "--html", "half.html"]);
+    let forms = [
+        stdout(here, &["report", "half"]),
+        stdout(here, &["report", "half", "--markdown"]),
+        fs::read_to_string(here.join("half.html")).unwrap(),
+        page,
+        said.to_string(),
+    ];
+    for form in forms {
+        assert!(form.contains(&words), "{form}");
+    }
+    let whole = json(here, &["report", "whole", "--json"]);
+    assert_eq!((&whole["planned"], &whole["missing"]), (&96.into(), &0.into()));
+    assert!(!whole.to_string().contains("unfinished"));
+}
+
 /// A merge notes when trials ran, and writes the trials last. Killed anywhere between, it is done again: nothing is
 /// noted twice, and no trial is lost.
 #[test]

@@ -15,6 +15,24 @@ pub struct Happened {
     pub took_s: BTreeMap<usize, f64>,
     /// The calibrations, in the order in which they ran.
     pub calibrations: Vec<Calibration>,
+    /// How many trials there are to be, and are; none of records that are no run's.
+    pub trials: Option<Trials>,
+}
+
+/// How many trials there are, each window of a trace one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trials {
+    /// In the plan.
+    pub planned: usize,
+    /// Finished.
+    pub finished: usize,
+}
+
+impl Trials {
+    /// Those that are not there.
+    pub fn missing(self) -> usize {
+        self.planned.saturating_sub(self.finished)
+    }
 }
 
 /// The same small work, done between trials to see whether the machine stays as it is.
@@ -81,7 +99,7 @@ impl Happened {
                 });
             }
         }
-        Happened { failed, took_s, calibrations }
+        Happened { failed, took_s, calibrations, trials: None }
     }
 
     /// Whether a cell failed.

@@ -1,6 +1,7 @@
 //! Drives whose reads, writes or flushes nothing measured: what an answer about them rests on.
 
 use super::answer::{Point, point};
+use super::promised;
 use crate::tables::listed;
 use store::Manifest;
 use store::record::Record;
@@ -44,6 +45,15 @@ pub(super) fn disputed(manifest: &Manifest) -> impl Iterator<Item = Point> {
 
 fn only_reads(manifest: &Manifest) -> bool {
     manifest.workloads.iter().all(|name| manifest.only_read.contains(name))
+}
+
+/// What doubts the figures of the drives.
+pub(super) fn of_drives(manifest: &Manifest, records: &[Record]) -> Vec<Point> {
+    let mut points: Vec<Point> = told(manifest, records).collect();
+    points.extend(disputed(manifest));
+    points.extend(promised::told(manifest, records));
+    points.extend(promised::mixed(manifest, records));
+    points
 }
 
 /// The lines that say whose rates are guesses; none where the work does not ask for them.

@@ -2,6 +2,7 @@
 
 use crate::judge::Verdict;
 use serde_json::{Value as Json, json};
+use store::Trials;
 use store::record::Record;
 
 /// The results of a run: its trials in plan order, and the sentences that say why.
@@ -26,8 +27,14 @@ pub fn run<'a>(
     json!({ "trials": trials, "why": why })
 }
 
-/// The same with the verdict.
+/// The same with the verdict, and with how many trials there are to be, are, and are not there.
 pub fn with_verdict(mut run: Json, verdict: &Verdict) -> Json {
+    let there = run["trials"].as_array().map_or(0, Vec::len);
+    // What is imported is all there.
+    let trials = verdict.trials.unwrap_or(Trials { planned: there, finished: there });
+    run["planned"] = json!(trials.planned);
+    run["finished"] = json!(trials.finished);
+    run["missing"] = json!(trials.missing());
     run["verdict"] = json!(verdict);
     run
 }

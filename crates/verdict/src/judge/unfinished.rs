@@ -1,0 +1,59 @@
+//! Trials that are not there: what they would have shown may be better than all that is.
+
+use super::answer::{Point, point};
+use super::settled::{Settled, within};
+use serde_json::{Map, Value as Json};
+use store::record::Record;
+use store::{Happened, Manifest, Trials};
+
+/// How many trials there are to be, without those of settled cells that nobody misses, and how many there are.
+pub(super) fn trials(
+    manifest: &Manifest,
+    records: &[Record],
+    happened: &Happened,
+) -> Option<Trials> {
+    let trials = happened.trials?;
+    let needless = match within(manifest) {
+        Some(_) => Settled::of(manifest, records).map_or(0, |settled| settled.needless),
+        None => 0,
+    };
+    Some(Trials { planned: trials.planned.saturating_sub(needless), ..trials })
+}
+
+/// That some are not there; those of cells that failed have lines of their own.
+pub(super) fn told(
+    manifest: &Manifest,
+    records: &[Record],
+    happened: &Happened,
+    trials: Option<Trials>,
+) -> Option<Point> {
+    let trials = trials.filter(|trials| trials.finished > 0)?;
+    let missing = trials.missing().saturating_sub(of_failed(manifest, records, happened));
+    let are = if missing == 1 { "is" } else { "are" };
+    (missing > 0).then(|| {
+        let text = format!(
+            "{missing} of {} trials {are} not there, and layouts among them may be better; run them with `--resume`, or add \
+             other shards with `ileave merge`",
+            trials.planned
+        );
+        point("unfinished", text)
+    })
+}
+
+/// How many trials of cells that failed are not there.
+fn of_failed(manifest: &Manifest, records: &[Record], happened: &Happened) -> usize {
+    let repeats = manifest.settings().get("run.repeats").map_or(1, count);
+    let own = |workload: &str, at: &Map<String, Json>| {
+        let is_own = |record: &&Record| record.workload == workload && record.at == *at;
+        records.iter().filter(is_own).count()
+    };
+    // There is one failure for each cell.
+    let missing =
+        happened.failed.iter().map(|cell| repeats.saturating_sub(own(&cell.workload, &cell.at)));
+    missing.sum()
+}
+
+fn count(value: &toml::Value) -> usize {
+    let said = value.as_integer().or_else(|| value.as_str()?.parse().ok());
+    said.and_then(|count| usize::try_from(count).ok()).unwrap_or(1)
+}
