@@ -29,7 +29,7 @@ mod repaired;
 mod risk;
 pub mod settled;
 mod situations;
-mod unfinished;
+pub mod unfinished;
 mod unsteady;
 pub mod within;
 mod words;

@@ -5,9 +5,10 @@ use super::{print_json, run_text};
 use crate::flags::ReportFlags;
 use lab::{Result, published, read_results};
 use std::fmt::Write as _;
-use store::Results;
+use store::{Results, Trials};
+use verdict::judge::unfinished;
 use verdict::report::{csv, html, json, markdown, reasons};
-use verdict::{Settled, Verdict, Wishes};
+use verdict::{Verdict, Wishes};
 
 /// Prints a results directory again, or writes its page.
 pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
@@ -44,18 +45,7 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         return Ok(format!("{}{unfinished}\nPage: {}\n", verdict.answer, file.display()));
     }
     let mut output = run_text(manifest, records, &verdict)?;
-    let needless = Settled::of(manifest, records).map_or(0, |settled| settled.needless);
-    // Windows of a trace are trials of their own.
-    let trials = manifest.trials + results.finished - records.len() - needless;
-    if results.finished < trials {
-        writeln!(
-            output,
-            "\n{} of {trials} trials finished. Run the others: ileave run … --resume {}",
-            results.finished,
-            flags.directory.display()
-        )
-        .expect("a string grows");
-    }
+    output.push_str(&rest(&results, &flags.directory.display().to_string()));
     if !results.suspects.is_empty() {
         let suspects: Vec<String> = results.suspects.iter().map(usize::to_string).collect();
         writeln!(
@@ -67,4 +57,21 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         .expect("a string grows");
     }
     Ok(output)
+}
+
+/// How many trials are finished where some are not, and how the others are run: those of cells that failed only where that is
+/// asked for.
+fn rest(results: &Results, directory: &str) -> String {
+    let Results { manifest, records, happened, .. } = results;
+    let trials = unfinished::trials(manifest, records, happened);
+    let Some(Trials { planned, finished }) = trials.filter(|trials| trials.missing() > 0) else {
+        return String::new();
+    };
+    let retry = match happened.failed.is_empty() {
+        true => "",
+        false => " --retry-suspects",
+    };
+    format!(
+        "\n{finished} of {planned} trials finished. Run the others: ileave run … --resume {directory}{retry}\n"
+    )
 }

@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 use store::record::Record;
-use store::{Failed, Happened, Manifest, Results, Shard, windows};
-use verdict::judge::settled;
+use store::{Failed, Happened, Manifest, Results, Shard, Trials, windows};
+use verdict::judge::{settled, unfinished};
 use verdict::report::{json as as_json, reasons};
-use verdict::{Settled, Verdict, Wishes};
+use verdict::{Verdict, Wishes};
 
 /// The rig that `--on` names, or that the experiment is for; real disks are used only where `--on` says so.
 fn kind_of(experiment: &Experiment, flags: &RunFlags) -> Result<&'static RigKind> {
@@ -135,16 +135,15 @@ fn planned(run: &Run<'_>, flags: &RunFlags) -> Result<String> {
 
 /// What is said of a run that is over; an error where trials failed.
 fn told(flags: &RunFlags, ran: Ran, directory: &str, go_on: &str) -> Result<String> {
-    if ran.finished.is_empty() && !ran.failed.is_empty() {
-        return Err(lost(&ran.failed, go_on));
+    // What failed in an earlier run is still not there.
+    let failed = ran.happened.failed.clone();
+    if ran.finished.is_empty() && !failed.is_empty() {
+        return Err(lost(&failed, go_on));
     }
-    let (there, planned) = (ran.finished.len(), ran.manifest.trials);
+    let rest = rest(flags, &ran, go_on);
     let ran = if flags.shard.is_none() { ran.joined()? } else { ran };
-    let Ran { manifest, finished, failed, happened } = ran;
-    let needless = needless(&manifest, &finished);
-    if flags.shard.is_none() && there + needless < planned {
-        let trials = planned - needless;
-        let rest = format!("{there} of {trials} trials are finished; the others: {go_on}");
+    let Ran { manifest, finished, happened, .. } = ran;
+    if let Some(rest) = rest {
         if finished.is_empty() {
             return Err(Error::failure(rest));
         }
@@ -163,16 +162,21 @@ fn told(flags: &RunFlags, ran: Ran, directory: &str, go_on: &str) -> Result<Stri
     Err(lost(&failed, go_on))
 }
 
-/// The trials that nobody misses: of cells that are settled.
-fn needless(manifest: &Manifest, finished: &[Finished]) -> usize {
-    if settled::within(manifest).is_none() {
-        return 0;
+/// That trials are left which only a time budget kept from running, and the command that runs them; none of cells that
+/// failed, which [`lost`] names.
+fn rest(flags: &RunFlags, ran: &Ran, go_on: &str) -> Option<String> {
+    let (records, happened) = (ran.records(), &ran.happened);
+    let left = unfinished::left_to_run(&ran.manifest, &records, happened);
+    if flags.shard.is_some() || left == 0 {
+        return None;
     }
-    let records: Vec<Record> = finished.iter().map(|finished| finished.record.clone()).collect();
-    Settled::of(manifest, &records).map_or(0, |settled| settled.needless)
+    let trials = unfinished::trials(&ran.manifest, &records, happened)?;
+    let others = if happened.failed.is_empty() { "the others" } else { "those that did not fail" };
+    let Trials { planned, finished } = trials;
+    Some(format!("{finished} of {planned} trials are finished; {others}: {go_on}"))
 }
 
-/// What failed while the run went on, and how to try it again.
+/// What failed, in this run or before, and how to try it again.
 fn lost(failed: &[Failed], go_on: &str) -> Error {
     let words: Vec<&str> = failed.iter().map(|failed| failed.words.as_str()).collect();
     let (count, cells) = match failed.len() {

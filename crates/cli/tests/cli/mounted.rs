@@ -282,9 +282,14 @@ fn a_cell_that_fails_is_left_out_and_the_run_goes_on() {
         let answer = answer.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(answer.contains("btrfs is left out"), "{answer}");
     }
-    // Another run leaves it out, and has nothing to do.
+    // Another run leaves it out, and has nothing to do; that is no success, and only one command changes it.
     let again = ileave(scratch.path(), &words(&format!("{run} --resume results")));
-    assert!(again.status.success(), "{}", errors(&again));
+    assert_eq!(again.status.code(), Some(1), "{}", errors(&again));
+    assert!(errors(&again).contains("--resume results --retry-suspects"), "{}", errors(&again));
+    assert!(!errors(&again).contains("trials are finished"), "{}", errors(&again));
+    let report = stdout(scratch.path(), &["report", "results"]);
+    assert!(report.contains("--resume results --retry-suspects"), "{report}");
+    assert!(!report.contains("unfinished"), "{report}");
     assert!(errors(&again).contains("left out `touch` at file system btrfs"), "{}", errors(&again));
 }
 

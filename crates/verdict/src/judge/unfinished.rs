@@ -7,11 +7,7 @@ use store::record::Record;
 use store::{Happened, Manifest, Trials};
 
 /// How many trials there are to be, without those of settled cells that nobody misses, and how many there are.
-pub(super) fn trials(
-    manifest: &Manifest,
-    records: &[Record],
-    happened: &Happened,
-) -> Option<Trials> {
+pub fn trials(manifest: &Manifest, records: &[Record], happened: &Happened) -> Option<Trials> {
     let trials = happened.trials?;
     let needless = match within(manifest) {
         Some(_) => Settled::of(manifest, records).map_or(0, |settled| settled.needless),
@@ -28,7 +24,7 @@ pub(super) fn told(
     trials: Option<Trials>,
 ) -> Option<Point> {
     let trials = trials.filter(|trials| trials.finished > 0)?;
-    let missing = trials.missing().saturating_sub(of_failed(manifest, records, happened));
+    let missing = left_to_run(manifest, records, happened);
     let are = if missing == 1 { "is" } else { "are" };
     (missing > 0).then(|| {
         let text = format!(
@@ -38,6 +34,13 @@ pub(super) fn told(
         );
         point("unfinished", text)
     })
+}
+
+/// How many trials a run that goes on has to do: neither are they there, nor did their cell fail, nor is it settled.
+pub fn left_to_run(manifest: &Manifest, records: &[Record], happened: &Happened) -> usize {
+    let trials = trials(manifest, records, happened);
+    let missing = trials.map_or(0, Trials::missing);
+    missing.saturating_sub(of_failed(manifest, records, happened))
 }
 
 /// How many trials of cells that failed are not there.
