@@ -112,8 +112,8 @@ impl Shell {
     ///
     /// # Errors
     ///
-    /// Where it cannot be started, fails, or takes longer than it may; with the last that it and the kernel
-    /// said.
+    /// Where it cannot be started, fails, or takes longer than it may; with what it said first
+    /// and last, and the last that the kernel said.
     pub fn run(&mut self, step: &Step) -> Result<Ran> {
         self.wait_if_stopped();
         let said = step.to_string();
@@ -144,13 +144,13 @@ impl Shell {
             }
             Waited::Ended { how, .. } => Err(Error::failure(format!(
                 "`{said}` failed ({how}): {}{}",
-                last_lines(&words, 5),
+                self::said(&words),
                 kernel_said()
             ))),
             Waited::TooLong => Err(Error::failure(format!(
                 "`{said}` took longer than {} s and was ended: {}{}",
                 step.limit.as_secs(),
-                last_lines(&words, 5),
+                self::said(&words),
                 kernel_said()
             ))),
         }
@@ -235,6 +235,29 @@ fn times(id: u32) -> (f64, f64) {
     }
 }
 
+/// Behind a line of this, a program says how it is called, and no more of what is wrong.
+const USAGE: &str = "usage:";
+
+/// So many lines of what a program said are told.
+const LINES: usize = 4;
+
+/// What a program said of why it failed: the first line, which says why, and the last, without how it is called.
+fn said(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_usage =
+        |line: &str| line.get(..USAGE.len()).is_some_and(|start| start.eq_ignore_ascii_case(USAGE));
+    let all: Vec<&str> = lines.clone().take_while(|line| !is_usage(line)).collect();
+    // A program that says nothing but how it is called says that.
+    let all = if all.is_empty() { lines.collect() } else { all };
+    match all.as_slice() {
+        [first, ..] if all.len() > LINES => {
+            let last = all[all.len() - (LINES - 1)..].join(" | ");
+            format!("{first} | … | {last}")
+        }
+        few => few.join(" | "),
+    }
+}
+
 fn last_lines(text: &str, lines: usize) -> String {
     let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     all[all.len().saturating_sub(lines)..].join(" | ")
@@ -244,7 +267,13 @@ fn last_lines(text: &str, lines: usize) -> String {
 fn kernel_said() -> String {
     let log = Command::new("dmesg").stderr(Stdio::null()).output();
     let text = log.map(|log| String::from_utf8_lossy(&log.stdout).into_owned()).unwrap_or_default();
-    let last = last_lines(&text, 3);
+    kernel_words(&text)
+}
+
+fn kernel_words(log: &str) -> String {
+    // That is what ileave does before each trial.
+    let lines = log.lines().filter(|line| !line.contains("drop_caches: "));
+    let last = last_lines(&lines.collect::<Vec<_>>().join("\n"), 3);
     if last.is_empty() { String::new() } else { format!(" (the kernel's last words: {last})") }
 }
 
@@ -289,6 +318,28 @@ mod tests {
         assert!(said.contains("exit status: 3") && said.contains("no such thing"), "{said}");
         let none = shell(site.path()).run(&Step::new(["no-such-program"])).unwrap_err();
         assert!(none.to_string().contains("cannot run `no-such-program`"), "{none}");
+    }
+
+    /// mkfs says why first, and how it is called behind that.
+    #[test]
+    fn what_a_program_said_first_is_told_and_the_usage_behind_it_is_not() {
+        let lines: Vec<String> = (1..20).map(|line| format!("\t<num> is {line}")).collect();
+        let usage = format!(
+            "Filesystem must be larger than 300MB.\nUsage: mkfs.xfs\n{}\n",
+            lines.join("\n")
+        );
+        assert_eq!(said(&usage), "Filesystem must be larger than 300MB.");
+        let warned = format!("warning: old\n{}\nno space\n", lines.join("\n"));
+        assert_eq!(said(&warned), "warning: old | … | <num> is 18 | <num> is 19 | no space");
+        assert_eq!(said("one\n\n  two\n"), "one | two");
+        assert_eq!(said(""), "");
+    }
+
+    #[test]
+    fn what_this_run_does_to_the_kernel_is_none_of_its_words() {
+        let log = "[1.0] a bad block\n[2.0] ileave (17643): drop_caches: 3\n[3.0] sync\n";
+        assert_eq!(kernel_words(log), " (the kernel's last words: [1.0] a bad block | [3.0] sync)");
+        assert_eq!(kernel_words("[2.0] sh (1): drop_caches: 1\n"), "");
     }
 
     #[test]
