@@ -21,6 +21,12 @@ pub struct Images {
     pub parent: PathBuf,
 }
 
+/// The most that a run makes.
+const IMAGES_MAX: usize = 64;
+
+/// The smallest that it makes.
+const IMAGE_BYTES_MIN: u64 = 1 << 20;
+
 /// Reads `3x2GiB` or `3x2GiB:DIR`.
 ///
 /// # Errors
@@ -30,9 +36,16 @@ pub fn parse_images(text: &str) -> Result<Images> {
     let (what, parent) = text.split_once(':').unwrap_or((text, "."));
     let wrong = || Error::input("write it as COUNTxSIZE[:DIR], as in 4x1GiB or 4x1GiB:/scratch");
     let (count, size) = what.split_once('x').ok_or_else(wrong)?;
-    let count = count.parse().ok().filter(|count| (1..=64).contains(count)).ok_or_else(wrong)?;
+    let count: usize = count.parse().map_err(|_| wrong())?;
+    if !(1..=IMAGES_MAX).contains(&count) {
+        return Err(Error::input(format!("{count}: a run makes 1 to {IMAGES_MAX} images")));
+    }
     let bytes = parse_size(size)?.saturating_mul(SECTOR_BYTES);
-    if bytes < 1 << 20 || parent.is_empty() {
+    if bytes < IMAGE_BYTES_MIN {
+        let least = format_bytes(IMAGE_BYTES_MIN);
+        return Err(Error::input(format!("{size} is too small: an image has {least} or more")));
+    }
+    if parent.is_empty() {
         return Err(wrong());
     }
     Ok(Images { count, bytes, parent: parent.into() })
@@ -127,6 +140,14 @@ mod tests {
         for wrong in ["2GiB", "0x2GiB", "65x1GiB", "3x", "x2GiB", "3x1KiB", "3x2GiB:", "-1x1GiB"] {
             assert!(parse_images(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn an_image_that_is_too_small_is_told_the_least() {
+        let said = |text| parse_images(text).unwrap_err().to_string();
+        assert!(said("1x512KiB").contains("512KiB is too small: an image has 1MiB or more"));
+        assert!(said("65x1GiB").contains("1 to 64 images"), "{}", said("65x1GiB"));
+        assert!(said("1x1GiB:").contains("COUNTxSIZE[:DIR]"));
     }
 
     #[test]
