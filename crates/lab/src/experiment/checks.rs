@@ -15,9 +15,11 @@ pub(super) fn check_keys_apply(
     settings: &BTreeMap<String, &Setting>,
 ) -> Result<()> {
     let has_files = check_file_systems(experiment, settings)?;
+    let named = if settings.contains_key("fs.kind") { "fs.kind" } else { "fs.newfs" };
+    let made_by = has_files.then_some(named);
     for workload in workloads {
         for kind in kinds_of(workload, settings) {
-            check_files(experiment, workload, kind, has_files)?;
+            check_files(experiment, workload, kind, made_by)?;
             check_keys(experiment, workload, kind, settings)?;
         }
     }
@@ -72,23 +74,23 @@ fn kinds_of(workload: &str, settings: &BTreeMap<String, &Setting>) -> Vec<&'stat
     setting.values.iter().filter_map(|value| Kind::find(&value.to_string())).collect()
 }
 
-/// Whether this kind can run where there is a file system, or none.
+/// Whether this kind can run where there is a file system, which a key makes, or none.
 fn check_files(
     experiment: &Experiment,
     workload: &str,
     kind: &Kind,
-    has_files: bool,
+    made_by: Option<&str>,
 ) -> Result<()> {
-    if kind.uses_files() == has_files {
+    if kind.uses_files() == made_by.is_some() {
         return Ok(());
     }
     let path = format!("workload.{workload}.kind");
     let (place, name) = (experiment.place(&path), kind.name);
-    Err(Error::input(if has_files {
+    Err(Error::input(if let Some(key) = made_by {
         let others = names(Kind::uses_files);
         format!(
-            "{place}: `{path}` = {name} uses the raw volume, but `fs.newfs` makes a file system on it; \
-             take {others}, or leave out `fs.newfs`"
+            "{place}: `{path}` = {name} uses the raw volume, but `{key}` makes a file system on it; \
+             take {others}, or leave out `{key}`"
         )
     } else {
         format!(
@@ -136,6 +138,16 @@ mod tests {
         let text = format!("[volume]\ndrives = \"wd740gd\"\n{text}");
         let plan = Experiment::parse("some.toml", &text).and_then(|parsed| Plan::new(&parsed));
         plan.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn raw_work_on_a_file_system_names_the_key_that_makes_it() {
+        let of = |fs: &str| error(&format!("[fs]\n{fs}\n[workload.w]\nkind = \"random\"\n"));
+        for (fs, key) in [("kind = \"ext4\"", "fs.kind"), ("newfs = \"netbsd2\"", "fs.newfs")] {
+            let said = of(fs);
+            let words = [format!("but `{key}` makes"), format!("leave out `{key}`")];
+            assert!(words.iter().all(|words| said.contains(words)), "{said}");
+        }
     }
 
     #[test]
