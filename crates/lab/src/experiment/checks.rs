@@ -151,6 +151,18 @@ mod tests {
     }
 
     #[test]
+    fn mkfs_ext4_takes_1024_bytes_an_inode_or_more() {
+        let of = |ratio: &str| {
+            error(&format!(
+                "[fs]\nkind = \"ext4\"\ninode_ratio = {ratio}\n[workload.w]\nkind = \"touch\"\n"
+            ))
+        };
+        for ratio in ["\"512B\"", "1", "\"65MiB\""] {
+            assert!(of(ratio).contains("1KiB to 64MiB"), "{}", of(ratio));
+        }
+    }
+
+    #[test]
     fn a_key_that_a_kind_does_not_have_names_those_that_do() {
         assert_eq!(
             error("[workload.w]\nkind = \"random\"\ngap = 8\n"),

@@ -2,7 +2,8 @@
 
 use super::{Value, Word, Written};
 use crate::error::{Error, Result, nearest_few};
-use block::units::{self, UnitError};
+use block::SECTOR_BYTES;
+use block::units::{self, UnitError, format_bytes};
 use store::factor::{FactorKind, Role, Written as Shown};
 
 /// What a key takes.
@@ -208,7 +209,12 @@ impl Takes {
                 if (low..=high).contains(&&sectors) {
                     return Ok(Value::Count(sectors));
                 }
-                let range = format!("it takes {low} to {high} sectors");
+                let bytes = |sectors: u64| format_bytes(sectors.saturating_mul(SECTOR_BYTES));
+                let range = format!(
+                    "it takes {low} to {high} sectors ({} to {})",
+                    bytes(*low),
+                    bytes(*high)
+                );
                 Err(Error::input(format!("`{written}` is out of range; {range}")))
             }
             (Takes::Switch, Written::Switch(on)) => Ok(Value::Switch(*on)),

@@ -3,6 +3,8 @@
 use crate::catalogue;
 use crate::error::{Error, Result};
 use crate::keys::{SIZE, SIZE_OR_ZERO, Section, Takes, keys, load};
+use block::SECTOR_BYTES;
+use block::units::format_bytes;
 use sim::fs::program::tree::Tree;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +21,7 @@ keys! {
         directories: u64 = load("directories", Takes::Count(1, 10_000_000)).default("1000"),
         /// Size of all files together
         size_sectors: u64 = load("size", SIZE).default("256MiB"),
-        /// Part of `size` that is in files of 1 MiB; the others are small, as sources are
+        /// Part of `size`, at most all of it, that is in files of 1 MiB; the others are small, as sources are
         large_sectors: u64 = load("large", SIZE_OR_ZERO).default("0"),
     }
 }
@@ -52,8 +54,8 @@ impl Trees {
         let TreeKeys { tree, files, directories, size_sectors, large_sectors } =
             TreeKeys::read(section);
         let Some(name) = tree else {
-            let [bytes, large_bytes] =
-                [size_sectors, large_sectors].map(|s| s * block::SECTOR_BYTES);
+            check_large(section, size_sectors, large_sectors)?;
+            let [bytes, large_bytes] = [size_sectors, large_sectors].map(|s| s * SECTOR_BYTES);
             return Ok(Arc::new(catalogue::Tree::of_keys(files, directories, bytes, large_bytes)));
         };
         let path = section.path("tree");
@@ -75,6 +77,18 @@ impl Trees {
         }
         Ok(Arc::clone(&self.known[&name]))
     }
+}
+
+/// Whether large files are a part of all files.
+fn check_large(section: &Section<'_>, size_sectors: u64, large_sectors: u64) -> Result<()> {
+    if large_sectors <= size_sectors {
+        return Ok(());
+    }
+    let [size, large] = [size_sectors, large_sectors].map(|s| format_bytes(s * SECTOR_BYTES));
+    let [of, part] = ["size", "large"].map(|key| section.path(key));
+    Err(Error::input(format!(
+        "`{part}` = {large} is more than `{of}` = {size}, of which it is a part; raise `{of}`, or give less"
+    )))
 }
 
 #[cfg(test)]
@@ -104,6 +118,16 @@ mod tests {
         let plan = plan("tree = [\"openoffice-1.1\", \"freebsd-2.2\"]").unwrap();
         let names: Vec<&str> = plan.trees.keys().map(String::as_str).collect();
         assert_eq!((names, plan.warnings.len()), (vec!["freebsd-2.2-src", "openoffice-1.1"], 0));
+    }
+
+    #[test]
+    fn large_files_are_a_part_of_all() {
+        let said = plan("large = \"1GiB\"").map(|_| ()).unwrap_err().to_string();
+        assert!(
+            said.contains("`workload.w.large` = 1GiB is more than `workload.w.size` = 256MiB"),
+            "{said}"
+        );
+        assert!(plan("large = \"256MiB\"").is_ok());
     }
 
     #[test]
