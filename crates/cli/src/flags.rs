@@ -119,7 +119,7 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
     /// Trials side by side, at most [default: what the rig can]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = lanes)]
     pub(crate) lanes: Option<u64>,
     /// Directory for the results, without earlier ones [default: ileave-results/NAME-1,
     /// or the next free number; with --shard NAME-I-of-N, which is continued]
@@ -141,10 +141,18 @@ pub(crate) struct RunFlags {
     pub(crate) rig: RigFlags,
 }
 
-/// A length of time.
+/// A length of time; in none nothing runs.
 fn span(text: &str) -> Result<Duration, String> {
-    let nanos = block::units::parse_nanos(text).map_err(|error| error.to_string())?;
-    Ok(Duration::from_nanos(nanos))
+    match block::units::parse_nanos(text).map_err(|error| error.to_string())? {
+        0 => Err("it must be above 0, as in 2h".into()),
+        nanos => Ok(Duration::from_nanos(nanos)),
+    }
+}
+
+/// How many trials run side by side.
+fn lanes(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "it must be a whole number from 1".into())
 }
 
 /// Which experiment, and what is changed of it.

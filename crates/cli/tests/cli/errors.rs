@@ -39,6 +39,22 @@ fn says(text: &str, words: &[&str]) {
     }
 }
 
+/// Neither a time budget of nothing nor no trial at a time is a run.
+#[test]
+fn nothing_is_no_time_budget_and_no_number_of_lanes() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("mine.toml"), GOOD).unwrap();
+    for (flag, value, words) in [
+        ("--for", "0s", "it must be above 0, as in 2h"),
+        ("--for", "0ns", "it must be above 0, as in 2h"),
+        ("--lanes", "0", "it must be a whole number from 1"),
+        ("--lanes", "two", "it must be a whole number from 1"),
+    ] {
+        let said = error(scratch.path(), &["run", "mine.toml", flag, value], 2);
+        assert!(said.contains(words) && !said.contains("18446744073709551615"), "{said}");
+    }
+}
+
 #[test]
 fn the_good_file_runs() {
     let scratch = scratch();

@@ -151,6 +151,15 @@ mod tests {
     }
 
     #[test]
+    fn a_time_of_nothing_is_told_that_it_must_be_more() {
+        let said = error("[workload.w]\nruntime = \"0s\"\n");
+        assert!(said.contains("`\"0s\"` is too low: it must be above 0"), "{said}");
+        let said =
+            error("[fs]\nkind = \"ext4\"\ncommit = \"16min\"\n[workload.w]\nkind = \"touch\"\n");
+        assert!(said.contains("`\"16min\"` is too high: it takes at most 900s"), "{said}");
+    }
+
+    #[test]
     fn mkfs_ext4_takes_1024_bytes_an_inode_or_more() {
         let of = |ratio: &str| {
             error(&format!(

@@ -185,10 +185,12 @@ impl Takes {
         }
         match (self, written) {
             (Takes::Rate(low, high), Written::Integer(_) | Written::Text(_) | Written::Bare(_)) => {
-                with_unit(written, *low, *high, units::parse_bytes_per_s, wrong)
+                let bounds = (*low, *high, units::format_bytes_per_s as fn(u64) -> String);
+                with_unit(written, bounds, units::parse_bytes_per_s, wrong)
             }
             (Takes::Time(low, high), Written::Integer(_) | Written::Text(_) | Written::Bare(_)) => {
-                with_unit(written, *low, *high, units::parse_nanos, wrong)
+                let bounds = (*low, *high, units::format_nanos as fn(u64) -> String);
+                with_unit(written, bounds, units::parse_nanos, wrong)
             }
             (Takes::Count(low, high), _) => {
                 let number = match written {
@@ -274,11 +276,11 @@ fn none_of(written: &Written, known: &[&str]) -> String {
     }
 }
 
-/// What `parse` understands, between two bounds. Only nothing at all needs no unit: `think = 5` was 5 ns.
+/// What `parse` understands, between two bounds, which a function writes as people do. Only nothing at all needs no unit:
+/// `think = 5` was 5 ns.
 fn with_unit(
     written: &Written,
-    low: u64,
-    high: u64,
+    (low, high, shown): (u64, u64, fn(u64) -> String),
     parse: impl Fn(&str) -> std::result::Result<u64, UnitError>,
     wrong: impl Fn() -> Error,
 ) -> Result<Value> {
@@ -288,5 +290,14 @@ fn with_unit(
     };
     let number = if text == "0" { Ok(0) } else { parse(&text) };
     let number = number.map_err(|error| wrong().followed_by(error))?;
-    if (low..=high).contains(&number) { Ok(Value::Count(number)) } else { Err(wrong()) }
+    let range = if number < low && low == 1 {
+        "too low: it must be above 0".to_string()
+    } else if number < low {
+        format!("too low: it takes at least {}", shown(low))
+    } else if number > high {
+        format!("too high: it takes at most {}", shown(high))
+    } else {
+        return Ok(Value::Count(number));
+    };
+    Err(Error::input(format!("`{written}` is {range}")))
 }
