@@ -286,14 +286,10 @@ impl Verdict {
         verdict.points.extend(aim::times(aim, manifest, records, wishes));
         verdict.points.extend(aim::turned_round(&aims, wishes));
         verdict.points.extend(constraints::told(&verdict, &layouts, wishes)?);
-        if !verdict.ranked.is_empty() || !verdict.situations.is_empty() {
-            verdict.points.extend(fill::told(manifest));
-        }
+        verdict.points.extend(fill::of(&verdict, manifest));
         verdict.points.extend(guessed::of_drives(manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);
-        let doubts = manifest.doubts.iter().cloned();
-        verdict.points.extend(doubts.map(|doubt| answer::point("doubt", doubt)));
         verdict.sentences = words::sentences(&verdict);
         let answer = answer::answer(&verdict, manifest, wishes);
         verdict.answer = if holds_nowhere {
@@ -343,6 +339,8 @@ impl Verdict {
         points.extend(drift::from_memory(records));
         points.extend(drift::state(manifest, happened));
         points.extend(drift::health(happened));
+        let doubts = manifest.doubts.iter().cloned();
+        points.extend(doubts.map(|doubt| answer::point("doubt", doubt)));
         points
     }
 

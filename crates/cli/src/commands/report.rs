@@ -67,10 +67,7 @@ fn rest(results: &Results, directory: &str) -> String {
     let Some(Trials { planned, finished }) = trials.filter(|trials| trials.missing() > 0) else {
         return String::new();
     };
-    let retry = match happened.failed.is_empty() {
-        true => "",
-        false => " --retry-suspects",
-    };
+    let retry = if happened.failed.is_empty() { "" } else { " --retry-suspects" };
     format!(
         "\n{finished} of {planned} trials finished. Run the others: ileave run … --resume {directory}{retry}\n"
     )
