@@ -119,6 +119,10 @@ impl Found<'_> {
                 " (nothing tried is reliably better; of those as good the nearest to md's default)"
                     .into()
             }
+            Why::LessRisk => {
+                " (nothing tried is reliably better; of those as good one that loses all least often)"
+                    .into()
+            }
             Why::Safer { .. } => {
                 let than = self.than.map_or_else(String::new, Candidate::name);
                 format!(" (not reliably slower than {than}, and safer)")

@@ -4,7 +4,7 @@
 use crate::front::is_more_room;
 use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::tried::is_at;
-use block::layout::Level;
+use block::layout::{Level, Spread};
 use block::units::parse_bytes;
 use lab::Result;
 use verdict::Verdict;
@@ -19,6 +19,9 @@ const ROOM_KEPT: f64 = 0.5;
 /// What is as fast for work that only reads, and holds so many times as much, is chosen.
 const ROOM_TIMES: f64 = 1.5;
 
+/// Chances to lose all that are closer than this are one.
+const EVEN_RISK: f64 = 1.1;
+
 /// Why a layout was picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
@@ -28,6 +31,8 @@ pub(crate) enum Why {
     Default,
     /// Nothing is reliably better, and of such it is nearest to md's own.
     Nearest,
+    /// Nothing is reliably better, and of such one that is nearer to md's own loses all more often, or has far copies.
+    LessRisk,
     /// Nothing is reliably ahead of it, and it is much safer than this candidate, which is the fastest.
     Safer { than: usize },
     /// Nothing is reliably ahead of it, and it holds much more than this candidate, which is the fastest.
@@ -39,7 +44,7 @@ impl Why {
     pub(crate) fn than(self) -> Option<usize> {
         match self {
             Why::Safer { than } | Why::Roomier { than } => Some(than),
-            Why::Fastest | Why::Default | Why::Nearest => None,
+            Why::Fastest | Why::Default | Why::Nearest | Why::LessRisk => None,
         }
     }
 }
@@ -82,34 +87,65 @@ pub(crate) fn pick(
         None => roomier(question, &candidates[fastest].level, &levels(&ties))?,
     };
     let best = safer.or(roomier).map_or(fastest, |of| ties[of]);
-    let plainest = plainest(candidates, question, best, &ties);
+    let alike = alike(candidates, question, best, &ties);
+    let safest = least_risk(candidates, question, &alike)?;
+    let plainest = plainest(candidates, &safest).unwrap_or(best);
+    let is_nearest = self::plainest(candidates, &alike) == Some(plainest);
     let why = match (safer, roomier) {
         (Some(_), _) => Why::Safer { than: fastest },
         (None, Some(_)) => Why::Roomier { than: fastest },
         _ if !ties.is_empty() && is_default(&candidates[plainest]) => Why::Default,
+        _ if plainest != fastest && !is_nearest => Why::LessRisk,
         _ if plainest != fastest => Why::Nearest,
         _ => Why::Fastest,
     };
     Ok(Some((plainest, why)))
 }
 
-/// Of `best` and the ties that hold and survive as much, the nearest to md's own chunk and cache, of the plainest level.
-fn plainest(candidates: &[Candidate], question: &Question, best: usize, ties: &[usize]) -> usize {
+/// `best`, and the ties that hold and survive as much.
+fn alike(
+    candidates: &[Candidate],
+    question: &Question,
+    best: usize,
+    ties: &[usize],
+) -> Vec<usize> {
+    let is_so =
+        |&place: &usize| is_alike(question, &candidates[place].level, &candidates[best].level);
+    ties.iter().copied().chain([best]).filter(is_so).collect()
+}
+
+/// Those of `places` that lose all least often; where there are near and far copies among them, the near ones: md cannot add
+/// disks to far copies.
+fn least_risk(
+    candidates: &[Candidate],
+    question: &Question,
+    places: &[usize],
+) -> Result<Vec<usize>> {
+    let mut risks: Vec<(usize, f64)> = Vec::new();
+    for &place in places {
+        risks.push((place, gone(question, &candidates[place].level)?));
+    }
+    let least = risks.iter().map(|(_, chance)| *chance).fold(f64::INFINITY, f64::min);
+    let is_least = |(_, chance): &&(usize, f64)| *chance <= least * EVEN_RISK;
+    let is_far = |place: usize| candidates[place].level.spread() == Some(Spread::Far);
+    let mut safest: Vec<usize> = risks.iter().filter(is_least).map(|(place, _)| *place).collect();
+    if safest.iter().any(|&place| !is_far(place)) {
+        safest.retain(|&place| !is_far(place));
+    }
+    Ok(safest)
+}
+
+/// The nearest to md's own chunk and cache, of the plainest level.
+fn plainest(candidates: &[Candidate], places: &[usize]) -> Option<usize> {
     // Candidates stand in the order of their levels, the plainest first.
     let unlike = |place: usize| {
         let of = &candidates[place];
         (of.cache != DEFAULT_CACHE, times_default(of.chunk), place)
     };
-    let alike = ties
-        .iter()
-        .copied()
-        .chain([best])
-        .filter(|&place| is_alike(question, &candidates[place].level, &candidates[best].level));
-    let nearest = alike.min_by(|&one, &other| {
+    places.iter().copied().min_by(|&one, &other| {
         let ((cache, chunk, place), other) = (unlike(one), unlike(other));
         cache.cmp(&other.0).then(chunk.total_cmp(&other.1)).then(place.cmp(&other.2))
-    });
-    nearest.unwrap_or(best)
+    })
 }
 
 /// How many times larger or smaller a chunk is than md's own.
@@ -204,7 +240,9 @@ mod tests {
         };
         let taken = |best: (&str, &str), ties: &[(&str, &str)]| {
             let ties: Vec<usize> = ties.iter().map(|(name, chunk)| place(name, chunk)).collect();
-            let of = &candidates[plainest(&candidates, &question, place(best.0, best.1), &ties)];
+            let alike = alike(&candidates, &question, place(best.0, best.1), &ties);
+            let safest = least_risk(&candidates, &question, &alike).unwrap();
+            let of = &candidates[plainest(&candidates, &safest).unwrap()];
             (of.level.name, of.chunk)
         };
         let [near, far, parity] = ["md-raid10", "md-raid10-f2", "md-raid5"];
@@ -212,6 +250,9 @@ mod tests {
         assert_eq!(taken((near, "16KiB"), &[(near, "64KiB"), (near, "256KiB")]), (near, "256KiB"));
         // The plainer of two that are as near, also where one is above the default.
         assert_eq!(taken((far, "1MiB"), &[(near, "256KiB")]), (near, "256KiB"));
+        // Far copies lose all more often, and never grow: the chunk of near ones may be another.
+        assert_eq!(taken((far, "512KiB"), &[(near, "1MiB")]), (near, "1MiB"));
+        assert_eq!(taken((far, "512KiB"), &[]), (far, "512KiB"));
         // A level that holds more is another question.
         assert_eq!(taken((near, "16KiB"), &[(parity, "512KiB")]), (near, "16KiB"));
     }

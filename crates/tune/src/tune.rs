@@ -246,7 +246,7 @@ fn unsettled(
     verdict: &Verdict,
     picked: Option<Picked>,
 ) -> Option<[usize; 2]> {
-    let (kept, _) = picked.filter(|(_, why)| matches!(why, Why::Default | Why::Nearest))?;
+    let (kept, _) = picked.filter(|(_, why)| matches!(why, Why::Default | Why::Nearest | Why::LessRisk))?;
     let first = verdict.ranked.first()?;
     let fastest = candidates.iter().position(|of| is_at(of, &first.at))?;
     let own = verdict.ranked.iter().find(|ranked| is_at(&candidates[kept], &ranked.at))?;
