@@ -50,6 +50,10 @@ const SHINGLED: &str = "these disks are shingled: most of their model is an esti
 const UNFIT: &str = "shingled disks are unfit for small random writes, of which each does a few a second once its media cache is full: take \
                      conventional disks (CMR) for this work";
 
+/// What is said of writes to the page cache that come at a rate.
+const UNWAITED: &str = "no program waits for buffered writes that come at a rate, so layouts are ranked by the rate that they reach, and \
+                        not by how long the write-back takes";
+
 /// What was found, to be said.
 pub(crate) struct Found<'a> {
     pub(crate) question: &'a Question,
@@ -122,6 +126,9 @@ impl Found<'_> {
             Why::LessRisk => {
                 " (nothing tried is reliably better; of those as good one that loses all least often)"
                     .into()
+            }
+            Why::KeepsRate => {
+                " (all that tie keep the rate; of the safest of these it holds most)".into()
             }
             Why::Safer { .. } => {
                 let than = self.than.map_or_else(String::new, Candidate::name);
@@ -223,6 +230,8 @@ impl Found<'_> {
         let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
         lines.extend(self.alone().map(|text| ("certainty".into(), text)));
         lines.extend(holds.map(|point| (point.about.clone(), self.by_name(&point.text))));
+        let unwaited = (self.question.is_unwaited()).then(|| UNWAITED.to_string());
+        lines.extend(unwaited.map(|text| ("objective".into(), text)));
         lines.extend(not_compared(self.verdict).map(|text| ("not compared".into(), text)));
         lines.extend(self.beyond_the_model());
         lines.extend(self.outer_tracks().map(|text| ("tracks".into(), text)));

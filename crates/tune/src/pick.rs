@@ -37,6 +37,8 @@ pub(crate) enum Why {
     Safer { than: usize },
     /// Nothing is reliably ahead of it, and it holds much more than this candidate, which is the fastest.
     Roomier { than: usize },
+    /// It keeps the rate as all that tie do, and no program waits for more; of these it has most room, and is safe.
+    KeepsRate,
 }
 
 impl Why {
@@ -44,7 +46,7 @@ impl Why {
     pub(crate) fn than(self) -> Option<usize> {
         match self {
             Why::Safer { than } | Why::Roomier { than } => Some(than),
-            Why::Fastest | Why::Default | Why::Nearest | Why::LessRisk => None,
+            Why::Fastest | Why::Default | Why::Nearest | Why::LessRisk | Why::KeepsRate => None,
         }
     }
 }
@@ -81,12 +83,18 @@ pub(crate) fn pick(
     let levels = |places: &[usize]| -> Vec<Level> {
         places.iter().map(|&place| candidates[place].level).collect()
     };
-    let safer = safer(question, &candidates[fastest].level, &levels(&ties))?;
+    let own = candidates[fastest].level;
+    let unwaited =
+        if question.is_unwaited() { keeps_rate(question, &own, &levels(&ties))? } else { None };
+    let safer = match question.is_unwaited() {
+        true => None,
+        false => safer(question, &own, &levels(&ties))?,
+    };
     let roomier = match safer {
         Some(_) => None,
-        None => roomier(question, &candidates[fastest].level, &levels(&ties))?,
+        None => roomier(question, &own, &levels(&ties))?,
     };
-    let best = safer.or(roomier).map_or(fastest, |of| ties[of]);
+    let best = unwaited.or(safer).or(roomier).map_or(fastest, |of| ties[of]);
     let alike = alike(candidates, question, best, &ties);
     let safest = least_risk(candidates, question, &alike)?;
     let plainest = plainest(candidates, &safest).unwrap_or(best);
@@ -94,6 +102,7 @@ pub(crate) fn pick(
     let why = match (safer, roomier) {
         (Some(_), _) => Why::Safer { than: fastest },
         (None, Some(_)) => Why::Roomier { than: fastest },
+        _ if !ties.is_empty() && question.is_unwaited() => Why::KeepsRate,
         _ if !ties.is_empty() && is_default(&candidates[plainest]) => Why::Default,
         _ if plainest != fastest && !is_nearest => Why::LessRisk,
         _ if plainest != fastest => Why::Nearest,
@@ -103,12 +112,7 @@ pub(crate) fn pick(
 }
 
 /// `best`, and the ties that hold and survive as much.
-fn alike(
-    candidates: &[Candidate],
-    question: &Question,
-    best: usize,
-    ties: &[usize],
-) -> Vec<usize> {
+fn alike(candidates: &[Candidate], question: &Question, best: usize, ties: &[usize]) -> Vec<usize> {
     let is_so =
         |&place: &usize| is_alike(question, &candidates[place].level, &candidates[best].level);
     ties.iter().copied().chain([best]).filter(is_so).collect()
@@ -187,6 +191,32 @@ fn safer(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Option<
         }
     }
     Ok(best.map(|(place, ..)| place))
+}
+
+/// Of the `ties`, where no program waits for more than a rate, which all of them keep: what has most room, of equals what
+/// survives most; of what may lose all hardly ever, where there is any, else of what does so least often. Nothing where that is
+/// the `first` level. Who said that nothing need survive has most room.
+fn keeps_rate(question: &Question, first: &Level, ties: &[Level]) -> Result<Option<usize>> {
+    let levels: Vec<&Level> = [first].into_iter().chain(ties).collect();
+    let mut chances: Vec<f64> = Vec::new();
+    for level in &levels {
+        chances.push(gone(question, level)?);
+    }
+    let least = chances.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = if question.survive == 0 { 1.0 } else { GONE_MIN.max(least * EVEN_RISK) };
+    let survived = |place: usize| levels[place].losses_survived(question.members());
+    let room = |place: usize| question.usable_bytes(levels[place]);
+    let mut best: Option<usize> = None;
+    for place in (0..levels.len()).filter(|&place| chances[place] <= most) {
+        let is_better = best.is_none_or(|of| {
+            let is_even = !is_more_room(room(of), room(place));
+            is_more_room(room(place), room(of)) || is_even && survived(place) > survived(of)
+        });
+        if is_better {
+            best = Some(place);
+        }
+    }
+    Ok(best.and_then(|place| place.checked_sub(1)))
 }
 
 /// Of the `ties`, which stand from the fastest on, the one with most room, and of equals the fastest, where it holds much more than the
@@ -282,6 +312,20 @@ mod tests {
         assert_eq!(of("4x exos x18", "md-stripe", &["md-raid5"]), None);
         assert_eq!(of("4x exos x18", "md-stripe", &["md-raid10"]), Some(0));
         assert_eq!(who_says(0, "4x exos x18", "md-stripe", &["md-raid10"]), None);
+    }
+
+    #[test]
+    fn where_no_program_waits_room_and_risk_decide() {
+        let of = |drives: &str, survive: usize, first: &str, ties: &[&str]| {
+            let ties: Vec<Level> = ties.iter().map(|name| level(name)).collect();
+            keeps_rate(&question(drives, "backup", survive), &level(first), &ties).unwrap()
+        };
+        // Eight disks of 18 TB lose all with 11 % as RAID 5, 1.8 % as RAID 10, and 0.7 % as RAID 6.
+        let ties = ["md-raid10", "md-raid5", "md-raid6"];
+        assert_eq!(of("8x exos x18", 1, "md-raid10-f2", &ties), Some(2));
+        assert_eq!(of("8x exos x18", 1, "md-raid6", &ties), None);
+        assert_eq!(of("8x exos x18", 1, "md-raid10-f2", &ties[..2]), Some(0));
+        assert_eq!(of("8x exos x18", 0, "md-raid6", &["md-stripe"]), Some(0));
     }
 
     #[test]

@@ -353,10 +353,16 @@ impl Question {
         self.works().any(|of| work::writes(of) && work::is_small_at_random(of))
     }
 
+    /// Whether the work is writes to the page cache alone, at a rate: no program waits until they are on the drives.
+    pub(crate) fn is_unwaited(&self) -> bool {
+        self.objective.is_none()
+            && self.works().next().is_some()
+            && self.works().all(work::is_unwaited)
+    }
+
     /// Whether the work is one stream in order, which a trial measures where the volume begins.
     pub(crate) fn is_one_stream(&self) -> bool {
-        let works = self.work.tables.get("workload").and_then(Value::as_table);
-        let mut works = works.into_iter().flat_map(Table::values).filter_map(Value::as_table);
+        let mut works = self.works();
         works.next().is_some_and(|work| {
             let is_sequential = work.get("kind").and_then(Value::as_str) == Some("sequential");
             let jobs = work.get("jobs").and_then(Value::as_integer).unwrap_or(1);
@@ -367,10 +373,7 @@ impl Question {
 
     /// Whether the work flushes what matters to it.
     pub(crate) fn flushes(&self) -> bool {
-        let works = self.work.tables.get("workload").and_then(Value::as_table);
-        works.is_some_and(|works| {
-            works.values().filter_map(Value::as_table).any(|work| work.contains_key("flush_every"))
-        })
+        self.works().any(|work| work.contains_key("flush_every"))
     }
 
     /// The chunks that are tried of such levels, from the smallest.

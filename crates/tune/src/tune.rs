@@ -246,7 +246,8 @@ fn unsettled(
     verdict: &Verdict,
     picked: Option<Picked>,
 ) -> Option<[usize; 2]> {
-    let (kept, _) = picked.filter(|(_, why)| matches!(why, Why::Default | Why::Nearest | Why::LessRisk))?;
+    let (kept, _) =
+        picked.filter(|(_, why)| matches!(why, Why::Default | Why::Nearest | Why::LessRisk))?;
     let first = verdict.ranked.first()?;
     let fastest = candidates.iter().position(|of| is_at(of, &first.at))?;
     let own = verdict.ranked.iter().find(|ranked| is_at(&candidates[kept], &ranked.at))?;
@@ -294,7 +295,8 @@ fn doubts(
     }
 }
 
-/// Measures the default of each level that holds and survives as much as the best: it is kept where nothing is better.
+/// Measures the default of each level that holds and survives as much as the best: it is kept where nothing is better. Where
+/// only a rate counts, that of each level.
 fn measure_default(
     tried: &mut Tried<'_>,
     candidates: &[Candidate],
@@ -308,7 +310,9 @@ fn measure_default(
         let of = &candidates[place];
         is_default(of)
             && !is_measured(of)
-            && best.is_some_and(|best| is_alike(question, &of.level, &best.level))
+            && best.is_some_and(|best| {
+                question.is_unwaited() || is_alike(question, &of.level, &best.level)
+            })
     });
     let missing: Vec<usize> = missing.collect();
     if !missing.is_empty() {

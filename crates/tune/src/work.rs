@@ -106,6 +106,17 @@ pub(crate) fn is_small_at_random(work: &toml::Table) -> bool {
     kind == Some("random") && block_bytes(work).is_some_and(|bytes| bytes < SMALL_BYTES)
 }
 
+/// Whether this workload only writes to the page cache, at a rate.
+pub(crate) fn is_unwaited(work: &toml::Table) -> bool {
+    let text = |key: &str| work.get(key).and_then(toml::Value::as_str);
+    let reads = work.get("reads_percent").and_then(toml::Value::as_integer).unwrap_or(0);
+    let has = |keys: &[&str]| keys.iter().any(|key| work.contains_key(*key));
+    let is_closed = text("arrivals").is_none_or(|arrivals| arrivals == "closed");
+    let is_buffered = work.get("direct").and_then(toml::Value::as_bool) == Some(false);
+    let writes = writes(work) && reads == 0;
+    is_buffered && is_closed && writes && has(&["rate", "requests_per_s"]) && !has(&["flush_every"])
+}
+
 /// The sample that only a trial with a length of its own has.
 const ELAPSED: &str = "elapsed_s";
 

@@ -22,7 +22,7 @@ const COMMITS: [&str; 5] =
     ["commits_per_s", "commit_mean_ms", "commit_p50_ms", "commit_p99_ms", "commit_p999_ms"];
 
 /// The samples of a workload, that by which it is judged first: the 99th percentile of its commits, else of its
-/// requests, where they come by the clock; their mean where a rate limits it; else how many it makes.
+/// requests, where they come by the clock; their mean where a rate limits it and programs wait for them; else how many it makes.
 fn listed(work: &Requests) -> Vec<&'static str> {
     let mut names = Vec::from(ALL);
     if work.reads() && work.writes() {
@@ -36,8 +36,8 @@ fn listed(work: &Requests) -> Vec<&'static str> {
         (true, false, true) => "commit_mean_ms",
         (true, false, false) => "commits_per_s",
         (false, true, _) => "latency_p99_ms",
-        (false, false, true) => "latency_mean_ms",
-        (false, false, false) => "requests_per_s",
+        (false, false, true) if !work.is_unwaited() => "latency_mean_ms",
+        (false, false, _) => "requests_per_s",
     };
     names.retain(|name| *name != first);
     names.insert(0, first);

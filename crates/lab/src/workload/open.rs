@@ -181,6 +181,12 @@ impl Requests {
         !self.is_open() && self.keys.bytes_per_s.or(self.keys.requests_per_s).is_some()
     }
 
+    /// Whether its requests are writes to the page cache that come at a rate: no program waits until they are on the volume.
+    pub fn is_unwaited(&self) -> bool {
+        let is_cached = !self.keys.direct && self.keys.flush_every.is_none();
+        self.is_limited() && is_cached && !self.reads()
+    }
+
     /// Whether it makes commits: writes, and then a flush for which it waits. With several in flight in a closed loop a flush does
     /// not wait for its writes, and says nothing of when these are durable.
     pub fn commits(&self) -> bool {
