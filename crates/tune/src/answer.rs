@@ -147,8 +147,9 @@ impl Tuned {
     fn front_table(&self) -> String {
         let (heading, words) = FrontRow::heading(&self.front);
         let mut rows = table(&heading, words);
+        let has_parity = FrontRow::have_parity(&self.front);
         for row in &self.front {
-            rows.add_row(row.cells());
+            rows.add_row(row.cells(has_parity));
         }
         format!("{rows}\n")
     }

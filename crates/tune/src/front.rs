@@ -3,7 +3,7 @@
 use crate::bitmap::tenths;
 use crate::pick::{GONE_MIN, SAFER_BY};
 use crate::posed::Posed;
-use crate::question::{Candidate, Question};
+use crate::question::{Candidate, DEFAULT_CACHE, Question};
 use crate::space::Space;
 use crate::tried::is_at;
 use block::SECTOR_BYTES;
@@ -17,7 +17,7 @@ use serde_json::{Map, Value as Json};
 use store::quantity::Better;
 use store::record::plain;
 use verdict::Verdict;
-use verdict::judge::pareto;
+use verdict::judge::{Ranked, Standing, pareto};
 use verdict::tables::{figure, slower};
 
 /// Rates that differ by less are the same: the logarithm of their ratio.
@@ -49,6 +49,12 @@ pub struct FrontRow {
     /// Its first columns: level and chunk, or the layout in words.
     #[serde(skip)]
     words: Vec<String>,
+    /// Rows of its stripe cache, where it was not measured with md's own number.
+    #[serde(skip)]
+    rows: Option<String>,
+    /// Whether nothing measured is reliably faster.
+    #[serde(skip)]
+    is_tied: bool,
 }
 
 impl FrontRow {
@@ -57,10 +63,11 @@ impl FrontRow {
         let chunk = |chunk: &str| {
             if chunk.is_empty() { String::new() } else { format!("{chunk} chunk") }
         };
-        let words: Vec<String> = match self.words.as_slice() {
+        let mut words: Vec<String> = match self.words.as_slice() {
             [level, own] => vec![level.clone(), chunk(own)],
             words => words.to_vec(),
         };
+        words.extend(self.rows.as_ref().map(|rows| format!("{rows} rows of stripe cache")));
         let words: Vec<&str> =
             words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
         let behind = better.ahead(best, self.value);
@@ -69,8 +76,9 @@ impl FrontRow {
             ahead if ahead < 0.0 => "not slower".into(),
             behind => slower(behind.exp(), better, &self.unit),
         };
+        let tie = if self.is_tied { " (no reliable difference)" } else { "" };
         format!(
-            "{}: {}, survives {}, {costs}",
+            "{}: {}, survives {}, {costs}{tie}",
             words.join(", "),
             room(self.usable_bytes),
             self.survives,
@@ -86,6 +94,12 @@ impl FrontRow {
         at_worst(more, less)
     }
 
+    /// That a crash may leave its parity wrong, where a layout whose `risk` is this has none.
+    fn write_hole(&self, risk: &Risk) -> &'static str {
+        let is_new = self.torn_by_crash.is_some() && risk.torn.is_none();
+        if is_new { "; a power cut can leave its parity wrong (write hole)" } else { "" }
+    }
+
     /// The heading of the table of such rows.
     pub(crate) fn heading(rows: &[FrontRow]) -> (Vec<String>, usize) {
         let words: &[&str] = match rows.first().map(|row| row.words.len()) {
@@ -93,13 +107,24 @@ impl FrontRow {
             _ => &["level", "chunk"],
         };
         let figures = ["speed", "room", "survives", "rebuild h", "all data lost in 5 years"];
-        (words.iter().chain(&figures).map(|word| (*word).to_string()).collect(), words.len())
+        let torn: &[&str] = if FrontRow::have_parity(rows) { &["torn by a crash"] } else { &[] };
+        let columns = words.iter().chain(&figures).chain(torn);
+        (columns.map(|word| (*word).to_string()).collect(), words.len())
     }
 
-    pub(crate) fn cells(&self) -> Vec<String> {
+    /// Whether a crash can tear a stripe of any of these.
+    pub(crate) fn have_parity(rows: &[FrontRow]) -> bool {
+        rows.iter().any(|row| row.torn_by_crash.is_some())
+    }
+
+    /// The cells of its row; that of a torn stripe where any of the table has parity.
+    pub(crate) fn cells(&self, has_parity: bool) -> Vec<String> {
         let [idle, _, loaded] = self.rebuild_h.values();
         let [low, high] = [self.gone.low, self.gone.high].map(in_words);
         let mut cells = self.words.clone();
+        if let (Some(chunk), Some(rows)) = (cells.last_mut(), &self.rows) {
+            *chunk += &format!(", {rows} rows");
+        }
         cells.extend([
             format!("{} {}", figure(self.value), self.unit),
             room(self.usable_bytes),
@@ -111,6 +136,11 @@ impl FrontRow {
             },
             if low == high { low } else { format!("{low} to {high}") },
         ]);
+        let torn = self.torn_by_crash.map_or("–".into(), |torn| match in_words(torn.high) {
+            below if below.starts_with("below") => below,
+            most => format!("up to {most}"),
+        });
+        cells.extend(has_parity.then_some(torn));
         cells
     }
 }
@@ -161,7 +191,7 @@ pub(crate) fn more_room(
     let safer = safer.map_or(String::new(), |row| {
         format!("; or {}, and {} at worst", row.with_room(value), in_words(row.gone.high))
     });
-    Some(first.with_room(value) + &more_risk + &safer)
+    Some(first.with_room(value) + first.write_hole(risk) + &more_risk + &safer)
 }
 
 /// Whether so many bytes are more room than others: what chunks round off is none.
@@ -210,10 +240,23 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
             unreadable: risk.unreadable,
             torn_by_crash: risk.torn,
             words: vec![ranked.label.clone()],
+            rows: None,
+            is_tied: is_tied(ranked),
             at: ranked.at.clone(),
         });
     }
     Ok(rows)
+}
+
+/// Whether nothing measured is reliably faster.
+fn is_tied(ranked: &Ranked) -> bool {
+    matches!(ranked.standing, Standing::Best | Standing::Tie)
+}
+
+/// Rows of the stripe cache that a layout of this `level` was measured with, where those are not md's own.
+fn other_rows(ranked: &Ranked, level: &Level) -> Option<String> {
+    let rows = ranked.at.get("volume.stripe_cache").map(plain)?;
+    (level.has_stripe_cache() && rows != DEFAULT_CACHE).then_some(rows)
 }
 
 /// The front of what is ranked: the best of each level; of the level of the answer the answer itself, which may be tied
@@ -256,6 +299,8 @@ pub(crate) fn front(
                 name,
                 chunk.map_or_else(String::new, |sectors| format_bytes(sectors * SECTOR_BYTES)),
             ],
+            rows: other_rows(ranked, &level),
+            is_tied: is_tied(ranked),
             at: ranked.at.clone(),
         });
     }
@@ -274,25 +319,66 @@ mod tests {
     use super::*;
     use lab::catalogue;
 
+    fn row(level: &str, value: f64, terabytes: u64, gone: f64) -> FrontRow {
+        let range = Range { low: 0.0, middle: gone / 10.0, high: gone };
+        FrontRow {
+            at: Map::new(),
+            value,
+            unit: "MB/s".into(),
+            usable_bytes: terabytes * 1_000_000_000_000,
+            usd_per_tb: None,
+            survives: 2,
+            rebuild_h: range,
+            gone: range,
+            unreadable: range,
+            torn_by_crash: None,
+            words: vec![level.into(), "1MiB".into()],
+            rows: None,
+            is_tied: false,
+        }
+    }
+
+    /// What a layout is measured with, what ties, and what a crash may tear is said wherever it is named.
+    #[test]
+    fn a_row_says_all_that_it_is() {
+        let best = (1000.0, Better::Higher);
+        let torn = Some(Range { low: 0.0001, middle: 0.01, high: 0.14 });
+        let parity = FrontRow {
+            rows: Some("4096".into()),
+            is_tied: true,
+            torn_by_crash: torn,
+            ..row("md-raid5", 970.0, 264, 0.0005)
+        };
+        let own = parity.with_room(best);
+        let rows = "md-raid5, 1MiB chunk, 4096 rows of stripe cache: 264.0 TB, survives 2, 3 % slower \
+                    (no reliable difference)";
+        assert_eq!(own, rows);
+        assert!(row("md-raid5", 970.0, 264, 0.0005).with_room(best).ends_with("3 % slower"));
+
+        let copies = row("md-raid10", 1000.0, 144, 0.0005);
+        let drive = catalogue::drive("st18000nm000j").unwrap();
+        let risk = |level: &str| {
+            let limit = crate::danger::Limit::default();
+            crate::danger::of_level(&level.parse().unwrap(), 12, 0, &drive, limit).unwrap().0
+        };
+        let front = [copies.clone(), parity];
+        let said =
+            |level: &str| more_room(&front, 144_000_000_000_000, &risk(level), best).unwrap();
+        assert!(said("md-raid10").contains("(write hole)"), "{}", said("md-raid10"));
+        assert!(!said("md-raid6").contains("write hole"), "it has one itself");
+
+        let last = |rows: &[FrontRow]| FrontRow::heading(rows).0.pop().unwrap();
+        assert_eq!(last(&front), "torn by a crash");
+        assert_eq!(last(&front[..1]), "all data lost in 5 years");
+        let cells = |row: &FrontRow| row.cells(FrontRow::have_parity(&front));
+        assert_eq!(cells(&front[1])[1], "1MiB, 4096 rows");
+        assert_eq!(cells(&front[1]).last().unwrap(), "up to 14 %");
+        assert_eq!(cells(&front[0]).last().unwrap(), "–");
+    }
+
     /// Sixty disks as one RAID 6 may be lost with 53 %: what is much safer and still has more room stands beside it.
     #[test]
     fn more_room_is_not_only_a_gamble() {
-        let row = |level: &str, value: f64, terabytes: u64, gone: f64| {
-            let range = Range { low: 0.0, middle: gone / 10.0, high: gone };
-            FrontRow {
-                at: Map::new(),
-                value,
-                unit: "MB/s".into(),
-                usable_bytes: terabytes * 1_000_000_000_000,
-                usd_per_tb: None,
-                survives: 2,
-                rebuild_h: range,
-                gone: range,
-                unreadable: range,
-                torn_by_crash: None,
-                words: vec![level.into(), "1MiB".into()],
-            }
-        };
         let drive = catalogue::drive("st18000nm000j").unwrap();
         let level = "md-raid10-n3".parse().unwrap();
         let limit = crate::danger::Limit::default();
