@@ -31,6 +31,19 @@ pub struct Rule {
     pub chunk_kib: Option<u64>,
 }
 
+impl Rule {
+    /// Whether it says something of the chunk here.
+    pub(crate) fn is_of_chunks(&self) -> bool {
+        self.chunk_kib.is_some() || self.agrees.is_some()
+    }
+
+    /// Of a mirror it says nothing.
+    pub(crate) fn of_mirror(&mut self) {
+        self.agrees = None;
+        self.why = "a mirror has no chunk".into();
+    }
+}
+
 /// What rules ask.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
@@ -237,6 +250,15 @@ mod tests {
             (super::rules(&one)[0].says.as_str(), super::rules(&one)[0].chunk_kib),
             ("0.5 KiB, one sector", Some(16))
         );
+    }
+
+    /// XFS gets neither `su` nor `sw` on a mirror.
+    #[test]
+    fn on_a_mirror_no_rule_of_chunks_agrees() {
+        let mut rules = rules(&EXOS);
+        rules.iter_mut().filter(|rule| rule.is_of_chunks()).for_each(Rule::of_mirror);
+        let xfs = rules.iter().find(|rule| rule.name == "XFS").unwrap();
+        assert_eq!((xfs.agrees, xfs.why.as_str()), (None, "a mirror has no chunk"));
     }
 
     /// Where larger chunks are tried, a rule is judged by the nearest of them.

@@ -386,8 +386,8 @@ fn judge_rules(rules: &mut [Rule], candidates: &[Candidate], best: usize, verdic
     let value_of =
         |place: usize| verdict.ranked.iter().find(|ranked| is_at(&candidates[place], &ranked.at));
     for rule in rules {
-        if !candidates[best].level.interleaved() && rule.chunk_kib.is_some() {
-            rule.why = "a mirror has no chunk".into();
+        if !candidates[best].level.interleaved() && rule.is_of_chunks() {
+            rule.of_mirror();
             continue;
         }
         let Some(place) = of_rule(rule, candidates, best) else { continue };
