@@ -334,18 +334,16 @@ impl Question {
 
     /// Whether the work writes anything.
     pub(crate) fn writes(&self) -> bool {
-        let works = self.work.tables.get("workload").and_then(Value::as_table);
-        works.is_none_or(|works| {
-            works.values().filter_map(Value::as_table).any(|work| {
+        let mut works = self.works().peekable();
+        works.peek().is_none()
+            || works.any(|work| {
+                let text = |key: &str| work.get(key).and_then(Value::as_str);
                 let reads = work.get("reads_percent").and_then(Value::as_integer);
-                let op = work.get("op").and_then(Value::as_str);
-                let kind = work.get("kind").and_then(Value::as_str);
                 // Programs write something; requests do where they say so.
-                let is_program = kind
+                let is_program = text("kind")
                     .is_some_and(|kind| !["dd", "sequential", "strided", "random"].contains(&kind));
-                reads.map_or(op == Some("write") || is_program, |reads| reads < 100)
+                reads.map_or(text("op") == Some("write") || is_program, |reads| reads < 100)
             })
-        })
     }
 
     /// Whether the work has small writes at random.
