@@ -123,7 +123,7 @@ impl FrontRow {
         let [low, high] = [self.gone.low, self.gone.high].map(in_words);
         let mut cells = self.words.clone();
         if let (Some(chunk), Some(rows)) = (cells.last_mut(), &self.rows) {
-            *chunk += &format!(", {rows} rows");
+            *chunk = format!("{chunk}, {rows} rows");
         }
         cells.extend([
             format!("{} {}", figure(self.value), self.unit),

@@ -84,11 +84,10 @@ pub(crate) fn pick(
         places.iter().map(|&place| candidates[place].level).collect()
     };
     let own = candidates[fastest].level;
-    let unwaited =
-        if question.is_unwaited() { keeps_rate(question, &own, &levels(&ties))? } else { None };
-    let safer = match question.is_unwaited() {
-        true => None,
-        false => safer(question, &own, &levels(&ties))?,
+    let (unwaited, safer) = if question.is_unwaited() {
+        (keeps_rate(question, &own, &levels(&ties))?, None)
+    } else {
+        (None, safer(question, &own, &levels(&ties))?)
     };
     let roomier = match safer {
         Some(_) => None,
