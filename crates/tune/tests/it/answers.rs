@@ -131,10 +131,7 @@ fn what_is_assumed_is_varied() {
         .collect();
     assert!(mechanisms.contains(&"without seeks"), "{mechanisms:?}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        words.contains("the choice holds against md-raid10-f2, 1MiB chunk from 1 to 256"),
-        "{words}"
-    );
+    assert!(words.contains("below about 4 in flight md-raid10-f2, 1MiB chunk is ahead"), "{words}");
     assert!(words.contains("sensitivity"), "{words}");
 }
 
