@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_lvms_bitmap_is_told_what_makes_it_cheaper() {
-        const DRIVES: &str = "drives = '3xst18000nm000j:8GiB'\n";
+        const DRIVES: &str = "drives = '3xst18000nm000j:32GiB'\n";
         let said = |volume: &str, op| said(&format!("{DRIVES}{volume}"), op);
         let levels = "level = ['md-raid5', 'lvm-raid5']";
         let by_default = said(levels, "write");
