@@ -54,6 +54,13 @@ pub struct HeldDisk {
 }
 
 impl HeldDisk {
+    /// Adds what is to be known of it, once.
+    fn concern(&mut self, said: String) {
+        if !self.concerns.contains(&said) {
+            self.concerns.push(said);
+        }
+    }
+
     /// Whether nothing turns in it, where its name, its model or the listing tells.
     pub fn is_flash(&self) -> Option<bool> {
         let is_nvme = ["nvme", "nvd", "nda"].iter().any(|start| self.device.starts_with(start));
@@ -97,8 +104,8 @@ pub struct Inventory {
     pub disks: Vec<HeldDisk>,
     /// Its volumes.
     pub volumes: Vec<HeldVolume>,
-    /// What is left out of it, a sentence each without the full stop.
-    left_out: Vec<String>,
+    /// What is to be known of it as a whole, as of volumes that are not read, a sentence each without the full stop.
+    notes: Vec<String>,
     /// The device above which each partition is, and which number each has.
     aliases: BTreeMap<String, String>,
     /// How many disks and volumes were read, those that were known already among them.
@@ -178,8 +185,7 @@ impl Inventory {
         known.holds.add(disk.holds);
         known.turns = known.turns.or(disk.turns);
         known.write_cache = known.write_cache.or(disk.write_cache);
-        known.concerns.extend(disk.concerns);
-        known.concerns.dedup();
+        disk.concerns.into_iter().for_each(|concern| known.concern(concern));
     }
 
     /// Adds a volume; one that another file has, too, is completed.

@@ -81,6 +81,8 @@ pub struct Inputs {
     /// What each member has, where they are not all alike; [`afr`](Self::afr) and
     /// [`bad_sectors`](Self::bad_sectors) are then their means.
     pub members: Vec<Own>,
+    /// What limits the rebuild, in words, where that is the host.
+    pub limited_by_host: Option<String>,
 }
 
 /// A drive as failures see it.
@@ -111,9 +113,6 @@ const OF_RESILVER: &str = "; ZFS's resilver copies what is in use only, but not 
 const STARVED: &str =
     "; a load that never pauses can hold it down to md's speed_limit_min, 1 MB/s as Linux comes";
 const STARVED_RESILVER: &str = "; a load that never pauses can make it longer still";
-
-/// Where the host lets no more pass.
-const OF_HOST: &str = " in all at the host's limit of ";
 
 /// What data sheets say of nearline disks and flash drives: one unreadable bit in 10^15.
 const PER_BIT: f64 = 1e-15;
@@ -245,6 +244,7 @@ impl Inputs {
             drive_bytes: drive.bytes as f64,
             years: 5.0,
             members: Vec::new(),
+            limited_by_host: None,
         }
     }
 
@@ -272,8 +272,12 @@ impl Inputs {
         let hours = bytes / per_s / 3600.0;
         let own = self.rebuild_h.range;
         if hours > own.low {
-            let source = format!("{:.1} TB{OF_HOST}{:.0} MB/s", bytes / 1e12, per_s / 1e6);
-            let limited = rebuild(hours, &source);
+            let by = format!(
+                "{:.1} TB in all at the host's limit of {:.0} MB/s",
+                bytes / 1e12,
+                per_s / 1e6
+            );
+            let limited = rebuild(hours, &by);
             let least = limited.range;
             let range = Range {
                 low: own.low.max(least.low),
@@ -281,14 +285,9 @@ impl Inputs {
                 high: own.high.max(least.high),
             };
             self.rebuild_h = Sourced { range, ..limited };
+            self.limited_by_host = Some(by);
         }
         self
-    }
-
-    /// What limits the rebuild, in words, where that is the host.
-    pub fn limited_by_host(&self) -> Option<&str> {
-        let source = &self.rebuild_h.source;
-        source.contains(OF_HOST).then(|| source.split(';').next().unwrap_or_default())
     }
 
     /// How the simulation scrubs.

@@ -2,10 +2,10 @@
 
 use crate::bitmap::{self, Bitmap};
 use crate::blocks::{self, Blocks};
+use crate::candidate::Candidate;
 use crate::commands::{self, ChosenFileSystem, Plan, Remembered};
 use crate::lanes::side_by_side;
 use crate::pair::{Both, Layout, Measured, Pair};
-use crate::question::Candidate;
 use crate::read_ahead::{self, ReadAhead};
 use crate::scheduler::{self, Scheduler};
 use crate::space::{self, At, Open, Space};

@@ -125,7 +125,7 @@ mod tests {
         let of = |level: &str, drive: &Drive, limit: Option<u64>| {
             let (_, inputs) = of_level(&level.parse().unwrap(), 6, 0, drive, Limit(limit)).unwrap();
             let resync = resync_h(&inputs, &[drive; 6], Limit(limit));
-            (inputs.rebuild_h.range, resync, inputs.limited_by_host().map(String::from))
+            (inputs.rebuild_h.range, resync, inputs.limited_by_host)
         };
         let limit = Some(100_000_000);
         let hours = |members: f64| members * (500_u64 << 30) as f64 / 1e8 / 3600.0;

@@ -4,7 +4,8 @@
 //! counts is how far the change moves the two apart, added to what trials in full say of them.
 
 use crate::Drives;
-use crate::question::{Candidate, Question};
+use crate::candidate::Candidate;
+use crate::question::Question;
 use crate::tried::{Settings, Tried};
 use crate::why::Reason;
 use crate::work::Knobs;

@@ -4,7 +4,8 @@
 //! `ileave tune` would, and asks the verdict.
 
 use crate::beside::{Beside, OfQuestion};
-use crate::question::{CACHES, CHUNKS, Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, LEVELS};
+use crate::candidate::Candidate;
+use crate::question::{CACHES, CHUNKS, DEFAULT_CACHE, DEFAULT_CHUNK, LEVELS};
 use crate::tried::{Tried, short_trial};
 use crate::tune::plan;
 use crate::work::{Knobs, NAMED, Work};

@@ -2,11 +2,12 @@
 
 use crate::answer::Difference;
 use crate::bitmap::hours;
+use crate::candidate::Candidate;
 use crate::commands::{Plan, near_level};
 use crate::confirm::Confirmed;
 use crate::front::{self, EVEN, FrontRow, room};
 use crate::pick::Why;
-use crate::question::{Candidate, Question};
+use crate::question::Question;
 use block::layout::{Level, Spread};
 use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::{Drive, Model};
@@ -257,7 +258,8 @@ impl Found<'_> {
         }
         if self.best.level.losses_survived(self.question.members()) > 0 {
             let took = inputs.rebuild_h.range;
-            let by = inputs.limited_by_host().map_or_else(String::new, |by| format!(" ({by})"));
+            let by =
+                inputs.limited_by_host.as_ref().map_or_else(String::new, |by| format!(" ({by})"));
             lines.push((
                 "rebuild".into(),
                 format!(

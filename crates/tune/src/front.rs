@@ -1,9 +1,10 @@
 //! The front: the best of each level, where none beats it in everything.
 
 use crate::bitmap::tenths;
+use crate::candidate::Candidate;
 use crate::pick::{GONE_MIN, SAFER_BY};
 use crate::posed::Posed;
-use crate::question::{Candidate, DEFAULT_CACHE, Question};
+use crate::question::{DEFAULT_CACHE, Question};
 use crate::space::Space;
 use crate::tried::is_at;
 use block::SECTOR_BYTES;

@@ -1,8 +1,9 @@
 //! Which of the layouts that were measured is to be built: the fastest, unless one that is as fast is plainer or safer, or holds much
 //! more of what is only read.
 
+use crate::candidate::Candidate;
 use crate::front::is_more_room;
-use crate::question::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK, Question};
+use crate::question::{DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::tried::is_at;
 use block::layout::{Level, Spread};
 use block::units::parse_bytes;

@@ -1,5 +1,6 @@
 //! What is asked: these drives, this work, these wishes; and the experiment that answers it.
 
+use crate::candidate::Candidate;
 use crate::danger::{self, Limit};
 use crate::drives::Drives;
 use crate::work::{self, Work, names_its_cache};
@@ -84,55 +85,6 @@ pub(crate) const DEFAULT_CACHE: &str = CACHES[0];
 
 /// Rows of md's stripe cache that are tried: as it comes, and its usual tuning.
 pub(crate) const CACHES: [&str; 2] = ["256", "4096"];
-
-/// A layout that may be chosen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// The level.
-    pub level: Level,
-    /// Its chunk, as it is written; one of all where the level has none.
-    pub chunk: &'static str,
-    /// Rows of its stripe cache, as they are written.
-    pub cache: &'static str,
-}
-
-impl Candidate {
-    /// What it is called.
-    pub fn name(&self) -> String {
-        let chunk = if self.level.interleaved() {
-            format!(", {} chunk", self.chunk)
-        } else {
-            String::new()
-        };
-        let cache = if self.cache == CACHES[0] {
-            String::new()
-        } else {
-            format!(", {} rows of stripe cache", self.cache)
-        };
-        format!("{}{chunk}{cache}", self.level)
-    }
-
-    /// What tells it from another, without what its level does not have.
-    pub(crate) fn told_from(&self, other: &Candidate) -> String {
-        let is_other_chunk = self.chunk != other.chunk && self.level.interleaved();
-        let is_other_cache = self.cache != other.cache && self.level.has_stripe_cache();
-        let parts = [
-            (self.level != other.level, self.level.to_string()),
-            (is_other_chunk, self.chunk.to_string()),
-            (is_other_cache, format!("{} rows", self.cache)),
-        ];
-        let parts: Vec<String> =
-            parts.into_iter().filter(|(apart, _)| *apart).map(|(_, part)| part).collect();
-        parts.join(", ")
-    }
-
-    /// The keys that make it.
-    pub(crate) fn settings(&self) -> Vec<(String, String)> {
-        [("level", self.level.name), ("interleave", self.chunk), ("stripe_cache", self.cache)]
-            .map(|(key, value)| (format!("volume.{key}"), value.to_string()))
-            .into()
-    }
-}
 
 impl Question {
     /// These drives for this work, and nothing else wished.

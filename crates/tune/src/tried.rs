@@ -1,7 +1,8 @@
 //! Measures layouts: each a cell of the experiment, run by what runs every experiment.
 
+use crate::candidate::Candidate;
 use crate::lanes::side_by_side;
-use crate::question::{Candidate, Question};
+use crate::question::Question;
 use lab::Keep;
 use lab::Result;
 use lab::experiment::Experiment;

@@ -2,6 +2,7 @@
 
 use crate::answer::{FactorShare, Tuned};
 use crate::beside::OfQuestion;
+use crate::candidate::Candidate;
 use crate::commands::{
     CachesOff, Fio, Plan, REGION_KIB, Remembered, Requests, near_level, volumes,
 };
@@ -9,7 +10,7 @@ use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
 use crate::pick::{Picked, Why, is_alike, is_default, pick};
-use crate::question::{Candidate, Question};
+use crate::question::Question;
 use crate::rules::{self, Case, Media, Rule};
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};

@@ -1,7 +1,8 @@
 //! Reasons by counterfactual: one mechanism is switched off, and both layouts are measured again.
 
+use crate::candidate::Candidate;
 use crate::doubt::with_figures;
-use crate::question::{Candidate, Question};
+use crate::question::Question;
 use crate::space::Space;
 use crate::tried::{SHORT_BUDGET, Settings, Tried, is_at, short_trial, take_as_steady};
 use crate::work::DIRECT_DEPTH;

@@ -1,8 +1,9 @@
 //! What cloud volumes do as a plain stripe, where nobody said how many failures to survive: the service keeps copies of
 //! its own, and many people stripe over its volumes. It is measured as the answer is, and stands beside its risk.
 
+use crate::candidate::Candidate;
 use crate::front::room;
-use crate::question::{Candidate, Question};
+use crate::question::Question;
 use crate::tried::{Tried, is_at};
 use crate::tune::raced;
 use lab::Result;

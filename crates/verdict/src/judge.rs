@@ -250,10 +250,10 @@ impl Verdict {
         let evidence = Evidence::of(manifest, records, &samples);
         let (error, level) = (evidence.difference(), evidence.level());
         let spreads = within::spreads(records);
-        let of_trials = within::of_trials(manifest, records, &samples);
+        let unsure = within::of_trials(manifest, records, &samples);
         let noise = |scores: &[Vec<f64>], residuals| {
             let noise = Noise::of(scores, residuals, error).or_within(&spreads);
-            let noise = noise.or_of_trials(&of_trials).with_level(level);
+            let noise = noise.or_of_trials(&unsure).with_level(level);
             if is_whole { noise.in_pairs(scores) } else { noise }
         };
         let mut verdict = Verdict {

@@ -166,11 +166,11 @@ fn told(flags: &RunFlags, ran: Ran, directory: &str, go_on: &str) -> Result<Stri
 /// failed, which [`lost`] names.
 fn rest(flags: &RunFlags, ran: &Ran, go_on: &str) -> Option<String> {
     let (records, happened) = (ran.records(), &ran.happened);
-    let left = unfinished::left_to_run(&ran.manifest, &records, happened);
+    let trials = unfinished::trials(&ran.manifest, &records, happened)?;
+    let left = unfinished::left_to_run(trials, &ran.manifest, &records, happened);
     if flags.shard.is_some() || left == 0 {
         return None;
     }
-    let trials = unfinished::trials(&ran.manifest, &records, happened)?;
     let others = if happened.failed.is_empty() { "the others" } else { "those that did not fail" };
     let Trials { planned, finished } = trials;
     Some(format!("{finished} of {planned} trials are finished; {others}: {go_on}"))

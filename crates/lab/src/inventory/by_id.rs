@@ -72,7 +72,7 @@ impl Ids {
     }
 }
 
-/// As udev writes them: each space is a line, and there is none at an end.
+/// As udev writes them: each run of spaces is one underscore, and there is none at an end.
 fn underscored(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join("_")
 }

@@ -49,8 +49,8 @@ pub(super) fn read(inventory: &mut Inventory, text: &str) {
         let name = device.cloned().unwrap_or_else(|| format!("ata{number}"));
         let concerns = port.concerns(&name);
         match inventory.disks.iter_mut().find(|disk| disk.device == name) {
-            Some(disk) => disk.concerns.extend(concerns),
-            None => inventory.left_out.extend(concerns),
+            Some(disk) => concerns.into_iter().for_each(|concern| disk.concern(concern)),
+            None => inventory.notes.extend(concerns),
         }
     }
 }

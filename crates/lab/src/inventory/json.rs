@@ -66,9 +66,17 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
         );
         let concerns = if text(device, "tran") == "usb" { vec![usb] } else { Vec::new() };
         let device = name.clone();
-        let own =
-            HeldDisk { device, model, bytes, number, ids, holds, turns, ..HeldDisk::default() };
-        inventory.add(HeldDisk { concerns, ..own });
+        inventory.add(HeldDisk {
+            device,
+            model,
+            bytes,
+            number,
+            ids,
+            holds,
+            turns,
+            concerns,
+            ..HeldDisk::default()
+        });
     } else if let Some(disk) = disk {
         let number = text(device, "maj:min");
         inventory.aliases.insert(name.clone(), disk.to_string());

@@ -92,7 +92,7 @@ pub(super) fn read_lvs(inventory: &mut Inventory, label: &str, text: &str) -> Re
     for row in rows.iter().filter(|row| !row.is_hidden && !is_part(row.name)) {
         if let Some(what) = row.unread() {
             inventory.seen += 1;
-            inventory.left_out.push(format!("LVM's {} is {what}, which is not read", row.name));
+            inventory.notes.push(format!("LVM's {} is {what}, which is not read", row.name));
             continue;
         }
         let volume = row.volume(&disks);

@@ -466,14 +466,21 @@ fn a_replacement_is_no_further_member() {
     let (places, text) = pool(&spare.replace("sdg  ONLINE", "sdg  REMOVED"));
     assert_eq!(places, [1]);
     assert!(text.contains("# Member 1, /dev/sdb1, is UNAVAIL"), "{text}");
+    // A replacement of what a spare stands for, and that spare, which stands among the spares, too: one member.
+    let nested = "    spare-1  DEGRADED\n      replacing-0  DEGRADED\n        sdb  FAULTED\n        sdh  ONLINE  0 0 0  \
+                  (resilvering)\n      sdg  ONLINE\n";
+    assert_eq!(pool(nested).0, [0_u32; 0]);
+    let spares = "spares\n  sdg  INUSE  currently in use\n  sdh  AVAIL\n";
+    let listed = zpool(&format!("  mirror-0  ONLINE\n    sda  ONLINE\n{spare}{spares}"));
+    let text = experiment(&[&disks, &listed]).unwrap();
+    assert!(text.contains("its spare sdh") && !text.contains("its spare sdg"), "{text}");
     // Three disks in each mirror are three copies.
     let three = zpool(
         "  mirror-0  ONLINE\n    sda  ONLINE\n    sdb  ONLINE\n    sdc  ONLINE\n  mirror-1  ONLINE\n    sdd  ONLINE\n    sde  ONLINE\n    sdf  ONLINE\n",
     );
     assert_eq!(planned(&experiment(&[&disks, &three]).unwrap()).0, "md-raid10-n3");
     // Mirrors of two and of three are refused in whole words.
-    let odd = three.replace("    sdc  ONLINE\n", "");
-    let odd = odd.lines().filter(|line| !line.contains("sdc")).collect::<Vec<_>>().join("\n");
+    let odd = three.lines().filter(|line| !line.contains("sdc")).collect::<Vec<_>>().join("\n");
     let text = experiment(&[&disks, &odd]).unwrap();
     assert!(
         text.contains("refuses it as it is: ") && !text.lines().next().unwrap().contains("  "),
@@ -612,6 +619,12 @@ fn how_disks_are_connected_is_said() {
     let text =
         experiment(&[&linux.replace("scsi 1:", "scsi 7:").replace("sd 1:", "sd 7:")]).unwrap();
     assert!(text.contains("# ata2 has a link of 3.0 Gbit/s"), "{text}");
+    assert!(
+        text.contains(
+            "# ata2 takes one command at a time (NCQ is not used); `drive.queue_depth = 1`"
+        ),
+        "{text}"
+    );
 }
 
 /// A card reader without a card got advice on how to measure it.

@@ -38,8 +38,8 @@ impl Inventory {
     /// Where there are several volumes and none is chosen, or a member is no disk that is known.
     pub fn experiment(&self, unit: Option<&str>) -> Result<String> {
         let mut text = String::from("\n[volume]\n");
-        for sentence in &self.left_out {
-            let _ = writeln!(text, "# {}.", printable(sentence));
+        for sentence in &self.notes {
+            comment(&mut text, sentence);
         }
         let missing = match self.chosen(unit)? {
             Some(volume) => self.write_volume(&mut text, volume)?,
@@ -133,8 +133,7 @@ impl Inventory {
     fn write_concerns(&self, text: &mut String, disks: &[&HeldDisk]) {
         let devices: Vec<&str> = disks.iter().map(|disk| disk.device.as_str()).collect();
         for sentence in self.concerns(&devices) {
-            let sentence: String = sentence.chars().filter(|c| !c.is_control()).collect();
-            let _ = writeln!(text, "# {sentence}.");
+            comment(text, &sentence);
         }
     }
 
@@ -231,6 +230,12 @@ fn write_drives(text: &mut String, disks: &[&HeldDisk]) -> Vec<String> {
         groups.iter().map(|(table, count)| format!("{{ {table}, count = {count} }}")).collect();
     let _ = writeln!(text, "drives = [{}]", groups.join(", "));
     missing
+}
+
+/// Writes a sentence on a line of its own; names in it may have anything.
+fn comment(text: &mut String, sentence: &str) {
+    let sentence: String = sentence.chars().filter(|c| !c.is_control()).collect();
+    let _ = writeln!(text, "# {sentence}.");
 }
 
 /// Without what would end a line or a text.

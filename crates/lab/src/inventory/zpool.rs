@@ -117,11 +117,15 @@ impl Pool {
             || name.starts_with("draid");
         let is_pair = is_called(name, &["replacing", "spare"]);
         if self.beside.is_some() {
-            if let Some((_, devices)) = self.left_out.last_mut().filter(|_| !is_vdev && !is_pair) {
+            // A spare in use stands among the members, too.
+            let is_member = rest.first() == Some(&"INUSE");
+            let is_group = is_vdev || is_pair || is_member;
+            if let Some((_, devices)) = self.left_out.last_mut().filter(|_| !is_group) {
                 devices.push(name.rsplit('/').next().unwrap_or(name).to_string());
             }
         } else if is_pair {
-            self.pair = Some((indent, name.to_string(), Vec::new()));
+            // A replacement of what a spare stands for is below that spare: all of it is one member.
+            self.pair.get_or_insert_with(|| (indent, name.to_string(), Vec::new()));
         } else if is_vdev {
             self.groups.push((name.to_string(), self.members.len()));
         } else if let Some((_, _, leaves)) = &mut self.pair {
@@ -186,7 +190,7 @@ impl Pool {
             }
             volume.members.push(device);
         }
-        for (at, devices) in self.left_out {
+        for (at, devices) in self.left_out.into_iter().filter(|(_, devices)| !devices.is_empty()) {
             let (_, what, why) = BESIDE[at];
             let many = if devices.len() > 1 && what == "spare" { "s" } else { "" };
             let devices = devices.join(", ");
@@ -219,26 +223,19 @@ impl Pool {
             );
             (level, note)
         };
-        match () {
-            () if called("raidz2") + called("raidz3") > 0 => parity("raid6", "RAID 6"),
-            () if raidz > 0 => parity("raid5", "RAID 5"),
-            () if called("draid") > 0 => {
-                ("raid6", "dRAID is not modelled; RAID 6 is the nearest".into())
-            }
-            () if called("mirror") > 1 => {
-                let level = if self.width() == Some(3) { "md-raid10-n3" } else { "raid10" };
-                (
-                    level,
-                    "ZFS deals blocks to its mirrors by free room; RAID 10 is the nearest".into(),
-                )
-            }
-            () if called("mirror") == 1 => {
-                ("mirror", "ZFS writes elsewhere what is changed, which is not modelled".into())
-            }
-            () => (
-                "stripe",
-                "ZFS deals blocks to its disks by free room; a stripe is the nearest".into(),
-            ),
+        if called("raidz2") + called("raidz3") > 0 {
+            parity("raid6", "RAID 6")
+        } else if raidz > 0 {
+            parity("raid5", "RAID 5")
+        } else if called("draid") > 0 {
+            ("raid6", "dRAID is not modelled; RAID 6 is the nearest".into())
+        } else if called("mirror") > 1 {
+            let level = if self.width() == Some(3) { "md-raid10-n3" } else { "raid10" };
+            (level, "ZFS deals blocks to its mirrors by free room; RAID 10 is the nearest".into())
+        } else if called("mirror") == 1 {
+            ("mirror", "ZFS writes elsewhere what is changed, which is not modelled".into())
+        } else {
+            ("stripe", "ZFS deals blocks to its disks by free room; a stripe is the nearest".into())
         }
     }
 }

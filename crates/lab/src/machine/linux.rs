@@ -135,7 +135,7 @@ pub(super) fn copy_choice(volume: &Volume) -> CopyChoice {
 }
 
 /// The bitmap that md keeps, if any: of mdadm's arrays where it is asked for, of LVM's always.
-fn bitmap(volume: &Volume) -> Result<Option<BitmapSpec>> {
+pub(crate) fn bitmap(volume: &Volume) -> Result<Option<BitmapSpec>> {
     let flushes = volume.members.iter().any(Member::has_write_cache);
     if volume.level.has_bitmap_of_lvm() {
         // A region is no less than a chunk: lvcreate makes it as large.

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Member, Scheduling, Setup, Trial, Volume};
 use crate::workload::Requests;
 use block::{Health, Layout, Place, Plan};
+use sim::linux::md::MEMBERS_MAX;
 
 /// The layout of `volume`, which can do without the members that are down, and restore them if they are to
 /// be.
@@ -30,19 +31,16 @@ pub(super) fn admit_volume(volume: &Volume) -> Result<Box<dyn Layout>> {
     Ok(layout)
 }
 
-/// The most members that the model of md's parity has: a row of its stripe cache has a bit for each.
-const MD_MEMBERS_MAX: usize = 64;
-
 /// Refuses more members than the model of md's RAID 4, 5 and 6 has bits for.
 pub(super) fn check_members(volume: &Volume) -> Result<()> {
     let groups = volume.level.nested().map_or(1, |nested| nested.groups);
     let members = volume.members.len() / groups;
-    if !volume.level.has_stripe_cache() || members <= MD_MEMBERS_MAX {
+    if !volume.level.has_stripe_cache() || members <= MEMBERS_MAX {
         return Ok(());
     }
     Err(Error::input(format!(
         "`volume.drives`: {members} members of `volume.level` = {}: md's RAID 4, 5 and 6 are modelled over up to \
-         {MD_MEMBERS_MAX}; take fewer, or a level without parity",
+         {MEMBERS_MAX}; take fewer, or a level without parity",
         volume.level
     )))
 }

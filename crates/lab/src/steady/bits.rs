@@ -1,7 +1,8 @@
 //! A write-intent bitmap has no bit set when a trial begins. Until the writes have come to most parts, nearly each waits
 //! for its bit, at a rate that is level and does not last.
 
-use crate::experiment::{REGION_SECTORS, Trial};
+use crate::experiment::Trial;
+use crate::machine;
 use crate::workload::Requests;
 use sim::{Batches, Outcome, Part};
 
@@ -14,10 +15,6 @@ const OVER_TIMES: f64 = 4.0;
 
 /// More than this share of a job's time is much: as much as a job may be biased.
 const JOB_MAX: f64 = super::BIAS_MAX;
-
-/// What a bit of mdadm's stands for, and the most bits of LVM's (`sim::linux::bitmap`).
-const BIT_SECTORS: u64 = 64 << 11;
-const REGIONS_MAX: u64 = 1 << 21;
 
 /// Whether the bits are set that `trial` has set most of the time. What goes in order waits for as many from the
 /// beginning as later.
@@ -44,18 +41,16 @@ pub(super) fn is_beginning(trial: &Trial, outcome: &Outcome, ended_ns: u64) -> b
     bits(trial).is_some_and(|bits| until_cleared >= JOB_MAX * bits)
 }
 
-/// How many bits there are for what `trial` goes to, at most: of mdadm's for parity, those of one member are fewer.
+/// How many bits there are for what `trial` goes to, at most. Of parity they are of what the array uses of each member.
 fn bits(trial: &Trial) -> Option<f64> {
     let volume = &trial.setup.volume;
-    let sectors = volume.layout().ok()?.sectors();
-    let bit_sectors = if volume.level.has_bitmap_of_lvm() {
-        volume.region_sectors.unwrap_or(REGION_SECTORS).max(sectors / REGIONS_MAX)
-    } else {
-        BIT_SECTORS
-    };
+    let layout = volume.layout().ok()?;
+    let sectors = layout.sectors();
     let reached = |work: &Requests| work.parts(sectors).iter().map(|(_, span)| span).sum::<u64>();
     let reached = trial.requests().map(reached).sum::<u64>().min(sectors);
-    Some(reached as f64 / bit_sectors as f64)
+    let data = layout.parity().map_or(1, |parity| u64::from(parity.data_units()));
+    let bit_sectors = machine::bitmap(volume).ok()??.bits.bit_sectors(sectors / data);
+    Some(reached as f64 / (data * bit_sectors) as f64)
 }
 
 /// Whether any of it goes to places at random.

@@ -205,7 +205,7 @@ fn wander(values: &[f64]) -> f64 {
 }
 
 /// How a job ended whose requests come by the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ending {
     /// With its last requests.
     Kept,
@@ -249,7 +249,7 @@ pub(super) fn ending(trial: &Trial, batches: &Batches, elapsed_ns: u64) -> Endin
         }
     };
     let open = all.iter().filter(|stream| stream.is_open).map(of_stream);
-    open.max_by_key(|ending| *ending as u8).unwrap_or(Ending::Kept)
+    open.max().unwrap_or(Ending::Kept)
 }
 
 /// What has to settle: how many requests of a stream are under way, or the rate of a closed loop.

@@ -131,7 +131,7 @@ pub struct Oddities {
     pub apart: Option<String>,
 }
 
-/// The requests of one file, in its order.
+/// The requests of one file by their times, as far as [`SORTED`] of them say.
 pub(super) struct Requests {
     lines: Lines,
     format: Format,

@@ -232,7 +232,9 @@ impl Requests {
                 None if keys.sizes.is_some() => "write `requests_per_s` instead".into(),
                 None => format!("write `requests_per_s = {}` instead", (rate / each).max(1)),
             };
-            let why = format!("counts bytes, and `arrivals` sends so many requests; {next}");
+            let why = format!(
+                "is in bytes a second, and requests that come by `arrivals` are counted; {next}"
+            );
             return wrong("rate", &why);
         }
         let idle = ["depth", "think", "think_every"];

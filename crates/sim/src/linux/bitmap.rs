@@ -82,15 +82,15 @@ impl Bit {
     }
 }
 
-impl Bitmap {
-    /// A bitmap of `sectors`, with no bit set.
+impl BitSizes {
+    /// What a bit stands for in a bitmap of `sectors`.
     ///
     /// ```text
     /// mdadm   64 MiB a bit; 72 TB on each member take 128 MiB
     /// LVM     what is asked for, such as 2 MiB a bit; a volume of 36 TB takes 32 MiB
     /// ```
-    pub fn of(sectors: u64, bits: BitSizes) -> Self {
-        let (mut bit_sectors, least) = match bits {
+    pub fn bit_sectors(self, sectors: u64) -> u64 {
+        let (mut bit_sectors, least) = match self {
             BitSizes::Mdadm => (BIT_SECTORS_MIN, sectors.div_ceil(BITS_MAX)),
             BitSizes::Lvm { region_sectors, array_sectors } => {
                 (region_sectors, array_sectors / REGIONS_MAX)
@@ -99,6 +99,14 @@ impl Bitmap {
         while bit_sectors < least {
             bit_sectors *= 2;
         }
+        bit_sectors
+    }
+}
+
+impl Bitmap {
+    /// A bitmap of `sectors`, with no bit set.
+    pub fn of(sectors: u64, bits: BitSizes) -> Self {
+        let bit_sectors = bits.bit_sectors(sectors);
         let bytes = HEADER_BYTES + sectors.div_ceil(bit_sectors).div_ceil(8);
         Bitmap { bit_sectors, bytes, bits: BTreeMap::new(), unwritten: BTreeSet::new() }
     }

@@ -55,6 +55,9 @@ use slab::Slab;
 use std::collections::VecDeque;
 use std::fmt;
 
+/// The most members: a row of the stripe cache has a bit for each.
+pub const MEMBERS_MAX: usize = 64;
+
 /// How md runs an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MdSpec {
@@ -287,7 +290,7 @@ impl<D: Device> Md<D> {
         if spec.stripe_cache_rows < 17 {
             return Err(MdError::StripeCache { rows: spec.stripe_cache_rows });
         }
-        if members > 64 {
+        if members > MEMBERS_MAX {
             return Err(MdError::Members { members });
         }
         // The bitmap is of what the array uses of each member (`resync_max_sectors`).

@@ -20,31 +20,8 @@ impl Evidence {
         if self.pairs.is_empty() && self.asked.is_drives_alone() {
             return Some(self.of_drives());
         }
-        if let Some(times) = self.asked.times_off().filter(|_| self.pairs.is_empty()) {
-            return Some(format!(
-                "against a real kernel the model was up to {times} times off ({what}; docs/filesystems.md); `--on kernel` \
-                 runs such work on one"
-            ));
-        }
         if self.pairs.is_empty() {
-            return Some(match self.median_level() {
-                Some(off) => {
-                    let off = if off < LEAST {
-                        format!("less than {}", percent(LEAST))
-                    } else {
-                        percent(off)
-                    };
-                    let of = match self.levels.len() {
-                        1 => "the one measured value of such work".to_string(),
-                        many => format!("the median of {many} measured values of such work"),
-                    };
-                    format!(
-                        "the model is {off} off at {of}; no measurement compares layouts like these ({what}), so nothing tests \
-                         the order that it puts them in"
-                    )
-                }
-                None => format!("no measurement tests the model here ({what})"),
-            });
+            return Some(self.without_pairs(&what));
         }
         let all = self.pairs.len();
         let right = |of: &[bool]| of.iter().filter(|right| **right).count();
@@ -67,6 +44,28 @@ impl Evidence {
             about.len(),
             percent(right(&about) as f64 / about.len() as f64)
         ))
+    }
+
+    /// The same where no pairs are like what is asked, `what`: how far off its values are, where that is known.
+    fn without_pairs(&self, what: &str) -> String {
+        if let Some(times) = self.asked.times_off() {
+            return format!(
+                "against a real kernel the model was up to {times} times off ({what}; docs/filesystems.md); `--on kernel` \
+                 runs such work on one"
+            );
+        }
+        let Some(off) = self.median_level() else {
+            return format!("no measurement tests the model here ({what})");
+        };
+        let off = if off < LEAST { format!("less than {}", percent(LEAST)) } else { percent(off) };
+        let of = match self.levels.len() {
+            1 => "the one measured value of such work".to_string(),
+            many => format!("the median of {many} measured values of such work"),
+        };
+        format!(
+            "the model is {off} off at {of}; no measurement compares layouts like these ({what}), so nothing tests the \
+             order that it puts them in"
+        )
     }
 
     fn of_drives(&self) -> String {

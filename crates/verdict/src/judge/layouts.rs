@@ -32,6 +32,17 @@ pub struct Layouts {
     pub(super) silent: BTreeSet<String>,
 }
 
+/// A record that was not steady.
+struct Unsteady {
+    /// The place of its layout.
+    layout: usize,
+    repeat: u64,
+    /// What was not steady.
+    reason: String,
+    /// The workload with its load and condition.
+    under: String,
+}
+
 /// One layout: a value of each factor that can be chosen.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -93,7 +104,7 @@ impl Layouts {
         // By workload and repeat, so that the order of quantities and samples is not that of the trials.
         ordered.sort_by_key(|record| (place(record), record.repeat));
         let mut overloaded: Vec<(usize, String, String)> = Vec::new();
-        let mut unsteady: Vec<(usize, u64, String, String)> = Vec::new();
+        let mut unsteady: Vec<Unsteady> = Vec::new();
         let mut judged: BTreeSet<String> = BTreeSet::new();
         let mut counted: Vec<(usize, u64)> = Vec::new();
         let mut places = Places::default();
@@ -109,14 +120,11 @@ impl Layouts {
             let under = found.named_under(&record.workload, &given);
             match reason {
                 Some(reason) if !record.is_overloaded() => {
-                    unsteady.push((layout, record.repeat, reason, under));
+                    unsteady.push(Unsteady { layout, repeat: record.repeat, reason, under });
                 }
+                // A reason that is left is that it was overloaded.
                 reason => {
-                    overloaded.extend(
-                        reason
-                            .filter(|_| record.is_overloaded())
-                            .map(|reason| (layout, under.clone(), reason)),
-                    );
+                    overloaded.extend(reason.map(|reason| (layout, under.clone(), reason)));
                     judged.insert(under);
                 }
             }
@@ -129,8 +137,8 @@ impl Layouts {
         found.layouts.iter_mut().for_each(|layout| layout.samples.sort());
         // A load under which none was steady says nothing of any of them, unless there is no other.
         if !counted.is_empty() {
-            let is_silent = |of: &(usize, u64, String, String)| !judged.contains(&of.3);
-            found.silent = unsteady.extract_if(.., |of| is_silent(of)).map(|of| of.3).collect();
+            let silent = unsteady.extract_if(.., |of| !judged.contains(&of.under));
+            found.silent = silent.map(|of| of.under).collect();
         }
         found.leave_out_unsteady(&unsteady, &counted);
         found.leave_out_overloaded(&overloaded);
@@ -138,13 +146,9 @@ impl Layouts {
     }
 
     /// What was not steady is left out, and a layout with it unless half of its repeats were steady all through: those count.
-    fn leave_out_unsteady(
-        &mut self,
-        unsteady: &[(usize, u64, String, String)],
-        counted: &[(usize, u64)],
-    ) {
+    fn leave_out_unsteady(&mut self, unsteady: &[Unsteady], counted: &[(usize, u64)]) {
         let broken: BTreeSet<(usize, u64)> =
-            unsteady.iter().map(|(layout, repeat, ..)| (*layout, *repeat)).collect();
+            unsteady.iter().map(|of| (of.layout, of.repeat)).collect();
         let steady = counted.iter().filter(|repeat| !broken.contains(repeat));
         // Of each layout, the repeats that were steady less those that were not.
         let mut left: BTreeMap<usize, i64> = BTreeMap::new();
@@ -154,8 +158,8 @@ impl Layouts {
         for (layout, _) in &broken {
             *left.entry(*layout).or_default() -= 1;
         }
-        for (layout, _, reason, _) in unsteady.iter().filter(|(layout, ..)| left[layout] < 0) {
-            self.layouts[*layout].unsteady.insert(reason.clone());
+        for of in unsteady.iter().filter(|of| left[&of.layout] < 0) {
+            self.layouts[of.layout].unsteady.insert(of.reason.clone());
         }
     }
 

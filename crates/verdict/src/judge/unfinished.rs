@@ -24,7 +24,7 @@ pub(super) fn told(
     trials: Option<Trials>,
 ) -> Option<Point> {
     let trials = trials.filter(|trials| trials.finished > 0)?;
-    let missing = left_to_run(manifest, records, happened);
+    let missing = left_to_run(trials, manifest, records, happened);
     let are = if missing == 1 { "is" } else { "are" };
     (missing > 0).then(|| {
         let text = format!(
@@ -36,11 +36,14 @@ pub(super) fn told(
     })
 }
 
-/// How many trials a run that goes on has to do: neither are they there, nor did their cell fail, nor is it settled.
-pub fn left_to_run(manifest: &Manifest, records: &[Record], happened: &Happened) -> usize {
-    let trials = trials(manifest, records, happened);
-    let missing = trials.map_or(0, Trials::missing);
-    missing.saturating_sub(of_failed(manifest, records, happened))
+/// How many of these [`trials`] a run that goes on has to do: neither are they there, nor did their cell fail.
+pub fn left_to_run(
+    trials: Trials,
+    manifest: &Manifest,
+    records: &[Record],
+    happened: &Happened,
+) -> usize {
+    trials.missing().saturating_sub(of_failed(manifest, records, happened))
 }
 
 /// How many trials of cells that failed are not there.

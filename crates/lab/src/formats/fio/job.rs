@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use block::SECTOR_BYTES;
-use block::units::{format_bytes, format_nanos};
+use block::units::{format_bytes, format_bytes_per_s, format_nanos};
 use std::fmt::Write as _;
 
 /// What a job does; sizes in bytes.
@@ -209,8 +209,13 @@ pub(super) fn places(label: &str, jobs: &[Job]) -> Result<Vec<Place>> {
 impl Job {
     /// How many synchronous writes it has in flight at most. Each has a flush of its own, for which the others do not wait.
     pub(super) fn lanes(&self) -> u64 {
-        let writes = self.mixed || self.reads_percent < 100;
-        if self.asynchronous && self.synchronous_writes && writes { self.depth } else { 1 }
+        if self.asynchronous && self.synchronous_writes && self.writes() { self.depth } else { 1 }
+    }
+
+    /// Whether it writes at all.
+    fn writes(&self) -> bool {
+        let reads = if self.mixed { self.mix_percent } else { self.reads_percent };
+        reads < 100
     }
 
     /// Why these are not as those of so many jobs, each with one in flight; `None` where they are: any of them may be next.
@@ -218,16 +223,21 @@ impl Job {
         if self.lanes() == 1 {
             return None;
         }
+        let has_a_rate =
+            [&self.rate, &self.rate_iops].iter().any(|rates| self.all_of(rates).is_some());
+        let amount = self.amount().filter(|_| !self.time_based);
+        let is_short = amount.is_some_and(|amount| amount / self.lanes() < self.block);
         let reasons = [
             (!self.random, "they go in order"),
             (self.poisson, "they come by the clock"),
-            (self.has_a_rate(), "they have a rate"),
+            (has_a_rate, "they have a rate"),
             (self.think_ns > 0, "the job thinks"),
             (
                 self.step(place) > 0,
                 "the jobs lie apart (give them one `filename` and no `offset_increment`)",
             ),
             (self.jobs * self.lanes() > JOBS_MAX, "more than 4096 are in flight"),
+            (is_short, "there are fewer writes than that"),
         ];
         reasons.iter().find(|reason| reason.0).map(|reason| reason.1)
     }
@@ -259,7 +269,12 @@ impl Job {
         sides.iter().any(Option::is_some)
     }
 
-    /// The rates that fio holds reads and writes to: `rate`, where a job has both options (`fixup_options` in its init.c).
+    /// What it moves where nothing ends it before, in bytes.
+    fn amount(&self) -> Option<u64> {
+        self.io_size.or(self.size).map(|size| size.saturating_mul(self.loops))
+    }
+
+    /// The rates that fio holds reads and writes to.
     pub(super) fn rates(&self) -> &Rates {
         if self.rate.written.is_empty() { &self.rate_iops } else { &self.rate }
     }
@@ -289,8 +304,15 @@ impl Job {
         if reads == 0 { rates.writes } else { rates.reads }
     }
 
-    /// Whether no direction of a mix goes as fast as it can beside one that has a rate.
+    /// Whether it has rates of one sort only (`fixup_options` in fio's init.c), and no direction of a mix goes as fast as it
+    /// can beside one that has a rate.
     fn check_rates(&self, label: &str) -> Result<()> {
+        if !self.rate.written.is_empty() && !self.rate_iops.written.is_empty() {
+            return Err(Error::input(format!(
+                "{label}:{}: [{}]: fio takes `{}` or `{}`, not both; leave one out",
+                self.line, self.name, self.rate.written, self.rate_iops.written
+            )));
+        }
         for rates in [&self.rate, &self.rate_iops] {
             let lacks = match (rates.reads, rates.writes) {
                 (None, Some(_)) => "reads",
@@ -391,13 +413,13 @@ impl Job {
                 key("think_every", &self.think_every);
             }
             if let Some(rate) = self.all_of(&self.rate) {
-                key("rate", &quoted(&format!("{}/s", format_bytes(rate))));
+                key("rate", &quoted(&format_bytes_per_s(rate)));
             }
             if let Some(rate) = self.all_of(&self.rate_iops) {
                 key("requests_per_s", &rate);
             }
         }
-        let writes = self.mixed || self.reads_percent < 100;
+        let writes = self.writes();
         if self.synchronous_writes && writes {
             key("flush_every", &1);
         } else if self.flush_every > 0 {
@@ -452,8 +474,7 @@ impl Job {
                 self.line, self.name
             )));
         }
-        let amount = self.io_size.or(self.size).map(|size| size.saturating_mul(self.loops));
-        match (amount, self.runtime_ns) {
+        match (self.amount(), self.runtime_ns) {
             (_, None) if self.time_based => Err(Error::input(format!(
                 "{label}:{}: [{}] is time_based but has no `runtime`; add one",
                 self.line, self.name

@@ -243,7 +243,6 @@ proptest! {
     }
 }
 
-/// The keys of the only workload of a job with these options.
 /// Two rates that make another mix than `rwmixread` took its place without a word.
 #[test]
 fn a_mix_of_two_rates_is_said() {
@@ -272,6 +271,7 @@ fn a_mix_of_two_rates_is_said() {
     }
 }
 
+/// The keys of the only workload of a job with these options.
 fn keys_of(options: &str) -> std::result::Result<String, String> {
     let text = format!("[job]\n{options}\n");
     read("some.fio", &text).map(|file| file.experiment).map_err(|error| error.to_string())
@@ -375,13 +375,20 @@ fn synchronous_writes_in_flight_are_jobs() {
         ("rw=randwrite\nthinktime=10", "the job thinks"),
         ("rw=randwrite\nnumjobs=2", "the jobs lie apart"),
         ("rw=randwrite\nfilename=a\nnumjobs=4000", "more than 4096 are in flight"),
+        ("rw=randwrite\nio_size=200k", "there are fewer writes than that"),
     ] {
         let (keys, said) = read(options);
         assert!(keys.contains("flush_every = 1") && !keys.contains("jobs = 16"), "{keys}");
         assert!(said.contains("taken one at a time") && said.contains(why), "{options}: {said}");
     }
-    for options in ["rw=randread", "rw=randwrite\nioengine=psync", "rw=randwrite\nsync=0\nfsync=1"]
-    {
+    // A rate of the side that it does not have is none.
+    assert!(read("rw=randwrite\nrate_iops=100,").0.contains("jobs = 16"));
+    for options in [
+        "rw=randread",
+        "rw=randrw\nrwmixread=100",
+        "rw=randwrite\nioengine=psync",
+        "rw=randwrite\nsync=0\nfsync=1",
+    ] {
         let (keys, said) = read(options);
         assert!(!keys.contains("jobs") && !said.contains("in flight"), "{options}: {keys}{said}");
     }
@@ -401,6 +408,10 @@ fn what_cannot_be_said_is_refused_with_the_next_step() {
         ("rw=randrw\nsize=1g\nrate=,20m", "`rate=,20m` has no rate of its reads"),
         ("rw=rw\nsize=1g\nrate=20m,", "give both rates, as in `rate=20m,20m`"),
         ("rw=read\nsize=1g\nrate=5m,x", "`rate=x` is not a size"),
+        (
+            "rw=read\nsize=1g\nrate=5m\nrate_iops=9",
+            "fio takes `rate=5m` or `rate_iops=9`, not both; leave one out",
+        ),
         ("rw=read\nsize=1g\nrate=,", "`rate=,` has no rate"),
         ("rw=read\nsize=50%", "nothing says when it ends"),
         ("rw=read\nsize=1g\nfilename=a:b", "sequential requests take turns"),

@@ -73,6 +73,7 @@ fn cached_max(level: &Level, are_read: bool) -> usize {
 fn check_works(trial: &Trial, sectors: u64) -> Result<()> {
     let mut target_sectors = vec![sectors];
     if let Some(log) = &trial.setup.log {
+        check_members(log)?;
         target_sectors.push(admit_volume(log)?.sectors());
         if !trial.requests().any(|work| work.keys.to_log) {
             return Err(Error::input(format!(

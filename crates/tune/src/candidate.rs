@@ -1,0 +1,53 @@
+//! A layout among which a question chooses.
+
+use crate::question::DEFAULT_CACHE;
+use block::layout::Level;
+
+/// A layout that may be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The level.
+    pub level: Level,
+    /// Its chunk, as it is written; one of all where the level has none.
+    pub chunk: &'static str,
+    /// Rows of its stripe cache, as they are written.
+    pub cache: &'static str,
+}
+
+impl Candidate {
+    /// What it is called.
+    pub fn name(&self) -> String {
+        let chunk = if self.level.interleaved() {
+            format!(", {} chunk", self.chunk)
+        } else {
+            String::new()
+        };
+        let cache = if self.cache == DEFAULT_CACHE {
+            String::new()
+        } else {
+            format!(", {} rows of stripe cache", self.cache)
+        };
+        format!("{}{chunk}{cache}", self.level)
+    }
+
+    /// What tells it from another, without what its level does not have.
+    pub(crate) fn told_from(&self, other: &Candidate) -> String {
+        let is_other_chunk = self.chunk != other.chunk && self.level.interleaved();
+        let is_other_cache = self.cache != other.cache && self.level.has_stripe_cache();
+        let parts = [
+            (self.level != other.level, self.level.to_string()),
+            (is_other_chunk, self.chunk.to_string()),
+            (is_other_cache, format!("{} rows", self.cache)),
+        ];
+        let parts: Vec<String> =
+            parts.into_iter().filter(|(apart, _)| *apart).map(|(_, part)| part).collect();
+        parts.join(", ")
+    }
+
+    /// The keys that make it.
+    pub(crate) fn settings(&self) -> Vec<(String, String)> {
+        [("level", self.level.name), ("interleave", self.chunk), ("stripe_cache", self.cache)]
+            .map(|(key, value)| (format!("volume.{key}"), value.to_string()))
+            .into()
+    }
+}
