@@ -32,6 +32,8 @@ use mount::{Mode, Mount, Role};
 use place::Totals;
 use rand_pcg::Pcg64Mcg;
 use soft_updates::SoftUpdates;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The root directory. 0 is no inode, and 1 once listed bad blocks.
 pub const ROOT: Ino = 2;
@@ -99,7 +101,8 @@ pub struct Ffs {
     placement: Placement,
     mount: Mount,
     soft_updates: SoftUpdates,
-    groups: Vec<Group>,
+    /// Those that nothing has changed since newfs are one, where they are alike: a volume of 72 TB has hundreds of thousands.
+    groups: Vec<Arc<Group>>,
     totals: Totals,
     /// By group; empty until the group is first used.
     inodes: Vec<Vec<Option<Box<Inode>>>>,
@@ -122,9 +125,8 @@ impl Ffs {
         mount: Mount,
         seed: u64,
     ) -> Result<Self, FsError> {
-        let groups: Vec<Group> =
-            (0..geometry.groups).map(|group| new_group(&geometry, group, sectors)).collect();
-        let totals = Totals::of(&groups);
+        let groups = new_groups(&geometry, sectors);
+        let totals = Totals::of(groups.iter().map(Arc::as_ref));
         let frags_per_block = geometry.block_sectors() / geometry.frag_sectors();
         let mut ffs = Ffs {
             totals,
@@ -231,23 +233,70 @@ fn metadata(sectors: std::ops::Range<u64>) -> Block {
     }
 }
 
-/// A group as newfs leaves it, with its metadata blocks allocated. In all groups but the first, the
-/// space before the superblock copy is for data.
-fn new_group(geometry: &Geometry, group: u64, sectors: u64) -> Group {
-    let frag_sectors = geometry.frag_sectors();
-    let base = group * geometry.group_frags;
-    let frags = (sectors / frag_sectors - base).min(geometry.group_frags) as u32;
-    let superblock = (geometry.superblock(group).start / frag_sectors - base) as u32;
-    let data = (geometry.inode_area(group).end / frag_sectors - base) as u32;
-    let own = if group == 0 { 0..data } else { superblock..data };
-    let frags_per_block = (geometry.options.block_bytes / geometry.options.frag_bytes) as u32;
-    let inodes = geometry.inodes_per_group as u32;
-    let mut made = Group::new(frags, frags_per_block, inodes);
-    made.reserve(own);
-    made.initialised_inodes = match geometry.options.version {
-        geometry::Version::Ufs1 => inodes,
-        // newfs writes two blocks of inodes; the others are written when they are needed.
-        geometry::Version::Ufs2 => 2 * geometry.inodes_per_block() as u32,
+/// The groups as newfs leaves them.
+fn new_groups(geometry: &Geometry, sectors: u64) -> Vec<Arc<Group>> {
+    let mut alike = BTreeMap::new();
+    let mut group = |group| {
+        let made = NewGroup::of(geometry, group, sectors);
+        let key = (made.frags, made.own.start, made.own.end);
+        Arc::clone(alike.entry(key).or_insert_with(|| Arc::new(made.group(geometry))))
     };
-    made
+    (0..geometry.groups).map(&mut group).collect()
+}
+
+/// What makes a new group differ from others, in fragments from its start.
+struct NewGroup {
+    frags: u32,
+    /// What is newfs's own. In all groups but the first, the space before the superblock copy is for data.
+    own: std::ops::Range<u32>,
+}
+
+impl NewGroup {
+    fn of(geometry: &Geometry, group: u64, sectors: u64) -> Self {
+        let frag_sectors = geometry.frag_sectors();
+        let base = group * geometry.group_frags;
+        let frags = (sectors / frag_sectors - base).min(geometry.group_frags) as u32;
+        let superblock = (geometry.superblock(group).start / frag_sectors - base) as u32;
+        let data = (geometry.inode_area(group).end / frag_sectors - base) as u32;
+        NewGroup { frags, own: if group == 0 { 0..data } else { superblock..data } }
+    }
+
+    /// The group, with its metadata blocks allocated.
+    fn group(self, geometry: &Geometry) -> Group {
+        let frags_per_block = (geometry.options.block_bytes / geometry.options.frag_bytes) as u32;
+        let inodes = geometry.inodes_per_group as u32;
+        let mut made = Group::new(self.frags, frags_per_block, inodes);
+        made.reserve(self.own);
+        made.initialised_inodes = match geometry.options.version {
+            geometry::Version::Ufs1 => inodes,
+            // newfs writes two blocks of inodes; the others are written when they are needed.
+            geometry::Version::Ufs2 => 2 * geometry.inodes_per_block() as u32,
+        };
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use geometry::{Newfs, Options, Version};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn groups_that_are_alike_take_no_memory_of_their_own() {
+        let options = Options {
+            newfs: Newfs::NetBsd2,
+            version: Version::Ufs2,
+            block_bytes: 16_384,
+            frag_bytes: 2048,
+            density_bytes: None,
+        };
+        let sectors = 72_000_000_000_000 / block::SECTOR_BYTES;
+        let geometry = Geometry::new(options, sectors).unwrap();
+        let groups = new_groups(&geometry, sectors);
+        assert!(groups.len() > 100_000, "{}", groups.len());
+        let apart: BTreeSet<_> = groups.iter().map(Arc::as_ptr).collect();
+        // The first, those in the middle, the last.
+        assert_eq!(apart.len(), 3);
+    }
 }

@@ -12,6 +12,7 @@
 //! on ccd's fictitious disk with one track of 2048 sectors). NetBSD 2's makes as few groups as
 //! possible, with bitmaps that fit into one block.
 
+use block::units::format_bytes;
 use std::fmt;
 use std::ops::Range;
 
@@ -113,6 +114,11 @@ pub enum GeometryError {
         /// The size given.
         sectors: u64,
     },
+    /// UFS1 counts fragments in 32 bits with a sign: `ufs1_daddr_t` (sys/ufs/ufs/dinode.h of NetBSD and FreeBSD).
+    TooLargeForUfs1 {
+        /// The most that its fragments can make.
+        bytes: u64,
+    },
     /// The size exceeds the arithmetic's range.
     TooLarge {
         /// The size given.
@@ -145,6 +151,12 @@ impl fmt::Display for GeometryError {
             GeometryError::TooSmall { sectors } => {
                 write!(f, "{sectors} sectors are too few for one cylinder group")
             }
+            GeometryError::TooLargeForUfs1 { bytes } => write!(
+                f,
+                "version 1 numbers its fragments in 31 bits and ends at {} with such; take version 2, larger \
+                 fragments or a smaller volume",
+                format_bytes(*bytes)
+            ),
             GeometryError::TooLarge { sectors } => {
                 write!(f, "{sectors} sectors are more than 2^40")
             }
@@ -189,6 +201,10 @@ impl Geometry {
         options.check()?;
         if sectors > 1 << 40 {
             return Err(GeometryError::TooLarge { sectors });
+        }
+        let most_bytes = options.frag_bytes << 31;
+        if options.version == Version::Ufs1 && sectors * SECTOR_BYTES >= most_bytes {
+            return Err(GeometryError::TooLargeForUfs1 { bytes: most_bytes });
         }
         let geometry = match options.newfs {
             Newfs::Bsd44(cylinders) => options.by_cylinders(cylinders, sectors),
@@ -531,6 +547,10 @@ mod tests {
             GeometryError::BadDensity(1)
         );
         assert_eq!(error(fine, 10), GeometryError::TooSmall { sectors: 10 });
+        // 2^31 fragments of 1 KiB are 2 TiB.
+        let two_tib = 1u64 << 32;
+        assert_eq!(error(fine, two_tib), GeometryError::TooLargeForUfs1 { bytes: 2 << 40 });
+        assert!(Geometry::new(fine, two_tib - 1).is_ok());
         assert_eq!(error(fine, 1 << 50), GeometryError::TooLarge { sectors: 1 << 50 });
         let old = options(Newfs::Bsd44(Cylinders::CCD), Version::Ufs2, 8192);
         assert_eq!(error(old, GIB_SECTORS), GeometryError::NoUfs2);

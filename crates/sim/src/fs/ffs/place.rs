@@ -7,6 +7,7 @@ use super::{DIRECT_BLOCKS, DirectoryPlacement, Ffs, Ino, ROOT, metadata};
 use crate::fs::files::FsError;
 use crate::fs::filesystem::Step;
 use rand_core::Rng;
+use std::sync::Arc;
 
 /// The expected size of a file and of a directory (`newfs -g -h`), for placing directories.
 const FILE_BYTES_EXPECTED: u64 = 16_384;
@@ -22,8 +23,8 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    pub(super) fn of(groups: &[Group]) -> Self {
-        let sum = |count: fn(&Group) -> u32| groups.iter().map(|g| u64::from(count(g))).sum();
+    pub(super) fn of<'a>(groups: impl Iterator<Item = &'a Group> + Clone) -> Self {
+        let sum = |count: fn(&Group) -> u32| groups.clone().map(|g| u64::from(count(g))).sum();
         Totals {
             free_blocks: sum(|group| group.free_blocks),
             free_frags: sum(|group| group.free_frags),
@@ -36,10 +37,10 @@ impl Totals {
 impl Ffs {
     /// Changes a group, and updates the totals.
     pub(super) fn with_group<T>(&mut self, group: usize, work: impl FnOnce(&mut Group) -> T) -> T {
-        let group = &mut self.groups[group];
-        let before = Totals::of(std::slice::from_ref(group));
+        let group = Arc::make_mut(&mut self.groups[group]);
+        let before = Totals::of(std::iter::once(&*group));
         let result = work(group);
-        let after = Totals::of(std::slice::from_ref(group));
+        let after = Totals::of(std::iter::once(&*group));
         let totals = &mut self.totals;
         totals.free_blocks = totals.free_blocks + after.free_blocks - before.free_blocks;
         totals.free_frags = totals.free_frags + after.free_frags - before.free_frags;
@@ -167,7 +168,7 @@ impl Ffs {
             let ino = group as u64 * self.geometry.inodes_per_group + u64::from(done);
             let block = metadata(self.geometry.inode_block(ino));
             self.change(block, true, Role::FreshInodes);
-            self.groups[group].initialised_inodes += per_block;
+            Arc::make_mut(&mut self.groups[group]).initialised_inodes += per_block;
         }
     }
 
