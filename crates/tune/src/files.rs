@@ -51,11 +51,7 @@ pub fn of_files(asked: &Question, file_systems: &[String]) -> Result<Posed> {
     // btrfs keeps no hot spares.
     let has_btrfs = asked.spares == 0 && file_systems.iter().any(|name| name == "btrfs");
     let profiles = if has_btrfs { &PROFILES[..] } else { &[] };
-    let mut levels = asked.possible_of(&[&LEVELS, profiles].concat())?;
-    // Each level is six trials in the kernel. docs/tune.md says that far copies of two drives are not among them.
-    if asked.levels.is_empty() && asked.members() == 2 {
-        levels.retain(|level| level.name != "md-raid10-f2");
-    }
+    let levels = asked.possible_of(&[&LEVELS, profiles].concat())?;
     let text = experiment_text(asked, &levels, &file_systems);
     Ok(Posed {
         experiment: Experiment::parse(&asked.work.origin, &text)?,
@@ -170,7 +166,10 @@ mod tests {
             let values = &posed.experiment.settings()["volume.level"].values;
             values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(levels("2x wd740gd", 1, &["ext4", "btrfs"]), "md-mirror btrfs-raid1");
+        assert_eq!(
+            levels("2x wd740gd", 1, &["ext4", "btrfs"]),
+            "md-mirror md-raid10-f2 btrfs-raid1"
+        );
         assert_eq!(levels("8x st18000nm000j", 2, &["xfs"]), "md-raid10-n3 md-raid10-f3 md-raid6");
         assert_eq!(levels("9x st18000nm000j", 3, &["xfs"]), "md-mirror md-raid10-n4");
         assert_eq!(
