@@ -16,11 +16,11 @@ use serde::Serialize;
 use store::quantity::Better;
 use store::record::Record;
 use toml::Table;
-use verdict::tables::listed;
-use verdict::{Verdict, judge::Ranked};
+use verdict::Verdict;
+use verdict::judge::{Ranked, Standing};
 
 /// How far an estimate of a drive may be off.
-const UNCERTAIN: f64 = 0.25;
+pub(crate) const UNCERTAIN: f64 = 0.25;
 
 /// Depths that are tried, where the work has one.
 const DEPTHS: [u64; 5] = [1, 4, 16, 64, 256];
@@ -56,7 +56,7 @@ const NOT_VARIED: [&str; 14] = [
 ];
 
 /// What is called `depth` in [`Doubt::what`].
-const DEPTH: &str = "in flight";
+pub(crate) const DEPTH: &str = "in flight";
 
 /// One assumption, otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -90,73 +90,111 @@ struct Otherwise {
 /// Tries what was assumed otherwise. Nothing is tried where no difference counts: nothing can turn then.
 pub(crate) fn doubts(
     tried: &Tried<'_>,
-    best: (&Candidate, &Ranked),
-    rival: (&Candidate, &Ranked),
+    best: Placed<'_>,
+    rivals: &[Placed<'_>],
     verdict: &Verdict,
 ) -> Result<Vec<Doubt>> {
-    let limit = verdict.noise.half_width(best.1.trials, rival.1.trials).max(EVEN);
-    if limit.is_infinite() {
+    let limit =
+        |rival: &Placed<'_>| verdict.noise.half_width(best.1.trials, rival.1.trials).max(EVEN);
+    let rivals: Vec<(Placed<'_>, f64)> =
+        rivals.iter().map(|rival| (*rival, limit(rival))).filter(|of| of.1.is_finite()).collect();
+    if rivals.is_empty() {
         return Ok(Vec::new());
     }
     let mut all = assumptions(tried.question);
-    if tried.question.writes() && [best.0, rival.0].iter().any(|of| of.level.has_stripe_cache()) {
+    let mut layouts = rivals.iter().map(|((candidate, _), _)| *candidate).chain([best.0]);
+    if tried.question.writes() && layouts.any(|of| of.level.has_stripe_cache()) {
         all.extend(processors(tried.question));
     }
     let mut doubts = Vec::new();
     for length in LENGTHS {
-        if doubts.len() < all.len() {
-            let longer = doubts_from(tried, (best, rival), &all, (limit, verdict.better), length)?;
+        if doubts.len() < all.len() * rivals.len() {
+            let longer = doubts_from(tried, (best, &rivals), &all, verdict.better, length)?;
             doubts = if longer.len() > doubts.len() { longer } else { doubts };
         }
     }
     Ok(doubts)
 }
 
+/// A layout, and how it is ranked.
+pub(crate) type Placed<'a> = (&'a Candidate, &'a Ranked);
+
+/// So many layouts are tried beside the chosen one.
+const RIVALS_MAX: usize = 3;
+
+/// Which of the `ranked` may be ahead of `best` under another load: what ties, and what stands within the interval of the next best,
+/// the best of each level first. Where nothing is of another level, the next best.
+pub(crate) fn rivals<'a>(best: &Candidate, ranked: &[Placed<'a>]) -> Vec<Placed<'a>> {
+    let others = || ranked.iter().copied().filter(|(candidate, _)| *candidate != best);
+    let of_another = others().find(|(candidate, _)| candidate.level != best.level);
+    let Some(first) = of_another.or_else(|| others().next()) else { return Vec::new() };
+    let farthest = |of: &Ranked| of.behind_interval.map_or(of.behind, |of| of.high);
+    let nearest = |of: &Ranked| of.behind_interval.map_or(of.behind, |of| of.low);
+    let reach = farthest(first.1);
+    let is_near = |of: &Ranked| of.standing == Standing::Tie || nearest(of) <= reach;
+    let near = || others().filter(|of| of.0 != first.0 && is_near(of.1));
+    let mut rivals = vec![first];
+    for of in near() {
+        let is_new = |(other, _): &Placed<'_>| other.level != of.0.level;
+        if of.0.level != best.level && rivals.iter().all(is_new) {
+            rivals.push(of);
+        }
+    }
+    // Another chunk of the same level may be, too.
+    let own = near().find(|(candidate, _)| candidate.level == best.level);
+    rivals.truncate(RIVALS_MAX - usize::from(own.is_some()));
+    rivals.extend(own);
+    rivals
+}
+
 /// What trials of up to `length` requests say; none where they do not say how far they may err.
 fn doubts_from(
     tried: &Tried<'_>,
-    (best, rival): ((&Candidate, &Ranked), (&Candidate, &Ranked)),
+    (best, rivals): (Placed<'_>, &[(Placed<'_>, f64)]),
     all: &[Otherwise],
-    (limit, better): (f64, Better),
+    better: Better,
     length: &str,
 ) -> Result<Vec<Doubt>> {
     let mut experiments: Vec<Experiment> = Vec::new();
     for question in std::iter::once(tried.question).chain(all.iter().map(|of| &of.question)) {
         let experiment = question.experiment()?;
-        for candidate in [best.0, rival.0] {
+        for candidate in std::iter::once(best.0).chain(rivals.iter().map(|((of, _), _)| *of)) {
             experiments.push(shorter(tried, &experiment, candidate, length)?);
         }
     }
     let records = tried.run_experiments(&experiments, 0)?;
-    // How far the two are apart, and the square of what that may be off by.
-    let ahead = |pair: usize| -> Result<Option<(f64, f64)>> {
+    // How far the best and a rival are apart, and the square of what that may be off by.
+    let ahead = |under: usize, rival: usize| -> Result<Option<(f64, f64)>> {
+        let places = [0, 1 + rival].map(|of| under * (1 + rivals.len()) + of);
         let value = |place: usize| tried.value_of(&experiments[place], &records[place]);
-        let (ours, theirs) = (value(2 * pair)?, value(2 * pair + 1)?);
-        let halves = half(&records[2 * pair]).zip(half(&records[2 * pair + 1]));
+        let (ours, theirs) = (value(places[0])?, value(places[1])?);
+        let halves = half(&records[places[0]]).zip(half(&records[places[1]]));
         let apart = ours.zip(theirs).map(|(ours, theirs)| better.ahead(ours, theirs));
         Ok(apart.zip(halves.map(|(ours, theirs)| ours.powi(2) + theirs.powi(2))))
     };
-    let Some((as_assumed, square)) = ahead(0)? else { return Ok(Vec::new()) };
-    let in_full = Better::ahead(better, best.1.value, rival.1.value);
     let mut doubts = Vec::new();
-    for (place, of) in all.iter().enumerate() {
-        let Some((varied, own)) = ahead(place + 1)? else { continue };
-        let now = in_full + varied - as_assumed;
-        let error = (square + own).sqrt();
-        // Buffered writes hardly settle in so short a time: such trials say nothing.
-        if error > ERROR_MAX {
-            continue;
+    for (nth, (rival, limit)) in rivals.iter().enumerate() {
+        let Some((as_assumed, square)) = ahead(0, nth)? else { continue };
+        let in_full = Better::ahead(better, best.1.value, rival.1.value);
+        for (place, of) in all.iter().enumerate() {
+            let Some((varied, own)) = ahead(place + 1, nth)? else { continue };
+            let now = in_full + varied - as_assumed;
+            let error = (square + own).sqrt();
+            // Buffered writes hardly settle in so short a time: such trials say nothing.
+            if error > ERROR_MAX {
+                continue;
+            }
+            doubts.push(Doubt {
+                what: of.what.clone(),
+                assumed: of.assumed,
+                otherwise: of.to,
+                holds: now >= -(limit + error),
+                ahead: now.exp(),
+                ahead_as_assumed: in_full.exp(),
+                error,
+                rival: rival.0.name(),
+            });
         }
-        doubts.push(Doubt {
-            what: of.what.clone(),
-            assumed: of.assumed,
-            otherwise: of.to,
-            holds: now >= -(limit + error),
-            ahead: now.exp(),
-            ahead_as_assumed: in_full.exp(),
-            error,
-            rival: rival.0.name(),
-        });
     }
     Ok(doubts)
 }
@@ -277,14 +315,16 @@ pub(crate) fn with_figures(name: &str, figures: &[(&str, f64)]) -> String {
     }
 }
 
-/// Where trials in full were made of a number in flight, against the same rival, they say whether the choice holds: short
+/// Where trials in full were made of a number in flight, against this rival, they say whether the choice holds: short
 /// ones miss more.
 pub(crate) fn by_full_trials(
     doubts: &mut [Doubt],
+    rival: &Candidate,
     reasons: &[Reason],
     (better, even): (Better, f64),
 ) {
-    for doubt in doubts.iter_mut().filter(|of| of.what == DEPTH) {
+    let name = rival.name();
+    for doubt in doubts.iter_mut().filter(|of| of.what == DEPTH && of.rival == name) {
         let mechanism = format!("with {} {DEPTH}", doubt.otherwise);
         let Some(full) = reasons.iter().find(|of| of.mechanism == mechanism) else { continue };
         let ahead = better.ahead(full.best, full.other);
@@ -293,124 +333,9 @@ pub(crate) fn by_full_trials(
     }
 }
 
-/// What was tried, in lines: where the best changes with the load, and whether what was assumed turns the choice.
-pub(crate) fn lines(doubts: &[Doubt]) -> Vec<(String, String)> {
-    let (loads, others): (Vec<&Doubt>, Vec<&Doubt>) =
-        doubts.iter().partition(|doubt| doubt.what == DEPTH);
-    let mut lines: Vec<(String, String)> = Vec::new();
-    if let Some(load) = load(&loads) {
-        lines.push(("load".into(), load));
-    }
-    if let Some(first) = others.first() {
-        lines.push(("sensitivity".into(), sensitivity(&others, &first.rival)));
-    }
-    lines
-}
-
-/// `above about 24 in flight … is ahead`: where the ratio passes 1 on a straight line, both axes logarithmic.
-fn load(loads: &[&Doubt]) -> Option<String> {
-    const NAMED: usize = 2;
-    let first = loads.first()?;
-    let mut said = Vec::new();
-    // As it is assumed it holds: that is what was chosen.
-    let (assumed, ahead) = (first.assumed, first.ahead_as_assumed);
-    let assumed = Doubt { otherwise: assumed, holds: true, ahead, ..Doubt::clone(first) };
-    let mut all: Vec<&Doubt> = loads.iter().copied().chain([&assumed]).collect();
-    all.sort_by(|a, b| a.otherwise.total_cmp(&b.otherwise));
-    let take = |where_to: String| format!("{where_to} in flight {} is ahead", first.rival);
-    // A depth for which the choice holds is not one at which it turns, however near the two are there.
-    let start_of = |depth: f64, holds_at: f64| {
-        if depth.round() > holds_at {
-            format!("about {depth:.0}")
-        } else {
-            format!("{holds_at:.0}")
-        }
-    };
-    let mut turned_from = None;
-    for two in all.windows(2).filter(|two| two[0].holds != two[1].holds) {
-        let [low, high] = [two[0], two[1]];
-        let [from, to] = [low.ahead.ln(), high.ahead.ln()];
-        let apart = from - to;
-        let share = if apart.abs() < f64::EPSILON { 0.5 } else { (from / apart).clamp(0.0, 1.0) };
-        let depth = (low.otherwise.ln() + share * (high.otherwise / low.otherwise).ln()).exp();
-        if low.holds {
-            turned_from = Some(start_of(depth, low.otherwise));
-            continue;
-        }
-        said.push(take(match turned_from.take() {
-            Some(start) => format!("above {start} and below {depth:.0}"),
-            None => format!("below about {depth:.0}"),
-        }));
-    }
-    said.extend(turned_from.map(|start| take(format!("above {start}"))));
-    said.truncate(NAMED);
-    Some(match said.as_slice() {
-        [] => {
-            let error = loads.iter().map(|load| load.error).fold(0.0, f64::max);
-            let tried = || loads.iter().map(|load| load.otherwise);
-            format!(
-                "the choice holds against {} from {} to {} in flight (the answer is for {}; short trials, which miss \
-                 differences below {:.0} %)",
-                first.rival,
-                tried().fold(first.assumed, f64::min),
-                tried().fold(first.assumed, f64::max),
-                first.assumed,
-                100.0 * error
-            )
-        }
-        // Against one rival only, so that it is ahead, and not what to take.
-        _ => format!(
-            "{} (the answer is for {}; to choose for another number, ask with that)",
-            said.join("; "),
-            first.assumed
-        ),
-    })
-}
-
-fn sensitivity(others: &[&Doubt], rival: &str) -> String {
-    let turned: Vec<String> = others
-        .iter()
-        .filter(|doubt| !doubt.holds)
-        .map(|doubt| format!("{} {} (assumed: {})", doubt.otherwise, doubt.what, doubt.assumed))
-        .collect();
-    let mut names: Vec<&str> = others.iter().map(|doubt| doubt.what.as_str()).collect();
-    names.dedup();
-    let of_load = |name: &&&str| name.contains(' ');
-    let load: Vec<String> = names.iter().filter(of_load).map(|name| (*name).into()).collect();
-    let figures = names.len() - load.len();
-    let percent = 100.0 * UNCERTAIN;
-    let mut tried = Vec::new();
-    match figures {
-        0 => {}
-        1 => tried.push(format!("the drive's one estimated figure (±{percent:.0} %)")),
-        _ => tried.push(format!("the drive's {figures} estimated figures (±{percent:.0} %)")),
-    }
-    if !load.is_empty() {
-        tried.push(listed(&load));
-    }
-    let error = others.iter().map(|doubt| doubt.error).fold(0.0, f64::max);
-    let tried = format!(
-        "varied one at a time in short trials (which miss differences below {:.0} %): {}",
-        100.0 * error,
-        tried.join("; ")
-    );
-    if turned.is_empty() {
-        format!("the choice holds against {rival}; {tried}")
-    } else {
-        format!("changes to {rival} with {}; {tried}", listed(&turned))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn doubt(what: &str, otherwise: f64, ahead: f64) -> Doubt {
-        let holds = ahead >= 1.0;
-        let rival = "B".into();
-        let (what, ahead_as_assumed) = (what.into(), 1.2);
-        Doubt { what, assumed: 16.0, otherwise, holds, ahead, ahead_as_assumed, error: 0.1, rival }
-    }
 
     #[test]
     fn trials_that_do_not_say_how_far_they_may_err_say_nothing() {
@@ -427,69 +352,6 @@ mod tests {
         assert_eq!(half_of("0.1%", 30), None);
         let mixed = [records("10%", 1_000_000), records("0.1%", 30)].concat();
         assert_eq!((half(&mixed), half(&[])), (None, None));
-    }
-
-    #[test]
-    fn where_the_choice_turns_is_said() {
-        let doubts = [
-            doubt("in flight", 4.0, 2.0),
-            doubt("in flight", 64.0, 0.5),
-            doubt("seek_average_ms", 6.0, 1.2),
-            doubt("seek_average_ms", 10.0, 0.9),
-        ];
-        let lines = lines(&doubts);
-        // From 16, where it is 1.2 times better, to 64, where it is half as good: 0.21 of the way, on logarithms.
-        assert_eq!(
-            lines[0].1,
-            "above about 21 in flight B is ahead (the answer is for 16; to choose for another number, ask with that)"
-        );
-        assert_eq!(
-            lines[1].1,
-            "changes to B with 10 seek_average_ms (assumed: 16); varied one at a time in short trials \
-             (which miss differences below 10 %): the drive's one estimated figure (±25 %)"
-        );
-        let held = super::lines(&[doubt("in flight", 1.0, 2.0), doubt("% reads", 85.0, 1.5)]);
-        assert_eq!(
-            held[0].1,
-            "the choice holds against B from 1 to 16 in flight (the answer is for 16; short trials, which miss differences below 10 %)"
-        );
-        let text = &held[1].1;
-        assert!(
-            text.starts_with("the choice holds against B; varied") && text.ends_with(": % reads")
-        );
-        let turned = super::lines(&[doubt("in flight", 4.0, 0.5), doubt("in flight", 64.0, 0.5)]);
-        assert_eq!(
-            turned[0].1,
-            "below about 12 in flight B is ahead; above about 21 in flight B is ahead (the answer is for 16; to choose for another \
-             number, ask with that)"
-        );
-        // It turns only in between: 16 to 64 as above, and back from 64 to 256 half of the way.
-        let between =
-            super::lines(&[doubt("in flight", 64.0, 0.5), doubt("in flight", 256.0, 2.0)]);
-        assert_eq!(
-            between[0].1,
-            "above about 21 and below 128 in flight B is ahead (the answer is for 16; to choose for another number, ask with that)"
-        );
-        assert!(super::lines(&[]).is_empty());
-    }
-
-    /// A page that says "from 1 to 256 in flight" and "with 1 in flight B would be ahead" contradicts itself.
-    #[test]
-    fn trials_in_full_say_whether_the_choice_holds() {
-        let of = |mechanism: &str, best, other| Reason {
-            mechanism: mechanism.into(),
-            best,
-            other,
-            sentence: String::new(),
-        };
-        let said = |other| {
-            let mut doubts = [doubt("in flight", 1.0, 1.1), doubt("in flight", 64.0, 2.0)];
-            let reasons = [of("with 1 in flight", 93.0, other), of("without seeks", 1.0, 9.0)];
-            by_full_trials(&mut doubts, &reasons, (Better::Higher, 0.05));
-            lines(&doubts)[0].1.clone()
-        };
-        assert!(said(100.0).starts_with("below about 2 in flight B is ahead "), "{}", said(100.0));
-        assert!(said(94.0).starts_with("the choice holds against B from 1 to 64 in flight"));
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //!            which to have
 //! pair       the best with two values of such a key
 //! without_copies  cloud volumes as a plain stripe, beside its risk
-//! doubt      what was assumed, otherwise · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
+//! doubt      what was assumed, otherwise · turns  where the choice turns, in words · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
 //! ```
@@ -49,6 +49,7 @@ pub mod search;
 mod settings;
 mod space;
 mod tried;
+mod turns;
 mod why;
 mod without_copies;
 pub mod work;

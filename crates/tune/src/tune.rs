@@ -17,7 +17,7 @@ use crate::tried::{Tried, is_at};
 use crate::why::Reason;
 use crate::without_copies::WithoutCopies;
 use crate::work::names_its_cache;
-use crate::{danger, doubt, front, settings, why};
+use crate::{danger, doubt, front, settings, turns, why};
 use block::SECTOR_BYTES;
 use block::units::{format_bytes, parse_bytes};
 use lab::experiment::Experiment;
@@ -100,7 +100,7 @@ pub fn tune(
     lines.extend(plan.caches_line().into_iter().chain(raidz3_line(&plan, question)));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines());
-    lines.extend(doubt::lines(&doubts));
+    lines.extend(turns::lines(&doubts));
     Ok(Tuned {
         best: first.at.clone(),
         runner_up: second.map(|second| second.at.clone()),
@@ -266,8 +266,8 @@ fn nothing_found(verdict: &Verdict) -> Error {
     Error::failure(format!("no layout can be recommended: {}", lines.join("\n")))
 }
 
-/// Tries what was assumed otherwise, against the best of another level, or where there is none against the next best. Trials in
-/// full that were made against an `other` count for more.
+/// Tries what was assumed otherwise, against what may be ahead then. Trials in full that were made against an `other` count for
+/// more.
 fn doubts(
     tried: &Tried<'_>,
     best: &Candidate,
@@ -280,20 +280,15 @@ fn doubts(
         Some((candidate, ranked))
     });
     let ranked: Vec<(&Candidate, &Ranked)> = ranked.collect();
-    let own = ranked.iter().copied().find(|(candidate, _)| *candidate == best);
-    let others = || ranked.iter().copied().filter(|(candidate, _)| *candidate != best);
-    let rival = others().find(|(candidate, _)| candidate.level != best.level);
-    match (own, rival.or_else(|| others().next())) {
-        (Some(own), Some(rival)) => {
-            let mut doubts = doubt::doubts(tried, own, rival, verdict)?;
-            if other == Some(rival.0) {
-                let (better, even) = (verdict.better, why::even(verdict));
-                doubt::by_full_trials(&mut doubts, reasons, (better, even));
-            }
-            Ok(doubts)
-        }
-        _ => Ok(Vec::new()),
+    let Some(own) = ranked.iter().copied().find(|(candidate, _)| *candidate == best) else {
+        return Ok(Vec::new());
+    };
+    let mut doubts = doubt::doubts(tried, own, &doubt::rivals(best, &ranked), verdict)?;
+    if let Some(other) = other {
+        let (better, even) = (verdict.better, why::even(verdict));
+        doubt::by_full_trials(&mut doubts, other, reasons, (better, even));
     }
+    Ok(doubts)
 }
 
 /// Measures the default of each level that holds and survives as much as the best: it is kept where nothing is better. Where

@@ -114,7 +114,9 @@ fn what_is_assumed_is_varied() {
     let (found, text) = answer(4, "vm", 1);
     let doubts = found["sensitivity"].as_array().unwrap();
     let of = |what: &str| -> Vec<f64> {
-        let own = doubts.iter().filter(|doubt| doubt["what"] == what);
+        // Each is tried against every rival.
+        let rival = &doubts[0]["rival"];
+        let own = doubts.iter().filter(|doubt| doubt["what"] == what && doubt["rival"] == *rival);
         own.map(|doubt| doubt["otherwise"].as_f64().unwrap()).collect()
     };
     assert_eq!(of("seek_average_ms"), [6.0, 10.0]);
