@@ -56,7 +56,7 @@ pub struct Plan<'a> {
     pub with_bitmap: Option<String>,
     /// What the work asks for.
     pub requests: Requests,
-    /// What is known of near copies, where far ones are built, which only md has.
+    /// What is known of near copies, where far or offset ones are built, which only md has.
     pub near: Option<String>,
     /// What a bit of LVM's bitmap is to stand for, where it is not LVM's default.
     pub region_kib: Option<u64>,
@@ -130,10 +130,10 @@ pub struct ChosenFileSystem {
 /// (docs/md.md).
 pub(crate) const REGION_KIB: u64 = 64 << 10;
 
-/// The level with near copies, of one that has as many far ones on so many members.
+/// The level with near copies, of one that has as many far or offset ones on so many members.
 pub(crate) fn near_level(level: &Level, members: usize) -> Option<&'static str> {
-    let is_far = level.spread() == Some(Spread::Far);
-    is_far.then_some(match (level.name.ends_with("f3"), members) {
+    let is_apart = matches!(level.spread(), Some(Spread::Far | Spread::Offset));
+    is_apart.then_some(match (level.name.ends_with('3'), members) {
         (true, _) => "md-raid10-n3",
         (false, 2) => "md-mirror",
         (false, _) => "md-raid10",
@@ -261,6 +261,8 @@ impl Plan<'_> {
             "md-raid10-f2" => ("10", " --layout=f2"),
             "md-raid10-n3" => ("10", " --layout=n3"),
             "md-raid10-f3" => ("10", " --layout=f3"),
+            "md-raid10-o2" => ("10", " --layout=o2"),
+            "md-raid10-o3" => ("10", " --layout=o3"),
             "md-raid10-n4" => ("10", " --layout=n4"),
             _ => ("10", " --layout=n2"),
         };

@@ -4,7 +4,7 @@
 use crate::posed::Posed;
 use crate::question::{DEFAULT_CHUNK, LEVELS, Question};
 use block::SECTOR_BYTES;
-use block::layout::Level;
+use block::layout::{Level, Spread};
 use lab::catalogue::Drive;
 use lab::experiment::Experiment;
 use lab::{Error, Result};
@@ -51,7 +51,11 @@ pub fn of_files(asked: &Question, file_systems: &[String]) -> Result<Posed> {
     // btrfs keeps no hot spares.
     let has_btrfs = asked.spares == 0 && file_systems.iter().any(|name| name == "btrfs");
     let profiles = if has_btrfs { &PROFILES[..] } else { &[] };
-    let levels = asked.possible_of(&[&LEVELS, profiles].concat())?;
+    let mut levels = asked.possible_of(&[&LEVELS, profiles].concat())?;
+    // Offset copies are ahead of near and far ones in long streams alone, and each level is six trials in the kernel.
+    if asked.levels.is_empty() {
+        levels.retain(|level| level.spread() != Some(Spread::Offset));
+    }
     let text = experiment_text(asked, &levels, &file_systems);
     Ok(Posed {
         experiment: Experiment::parse(&asked.work.origin, &text)?,

@@ -2,13 +2,13 @@
 
 use crate::bitmap::tenths;
 use crate::candidate::Candidate;
-use crate::pick::{GONE_MIN, SAFER_BY};
+use crate::pick::{EVEN_RISK, GONE_MIN, SAFER_BY};
 use crate::posed::Posed;
 use crate::question::{DEFAULT_CACHE, Question};
 use crate::space::Space;
 use crate::tried::is_at;
 use block::SECTOR_BYTES;
-use block::layout::Level;
+use block::layout::{Level, Spread};
 use block::units::format_bytes;
 use lab::Result;
 use risk::inputs::Range;
@@ -200,10 +200,10 @@ pub(crate) fn is_more_room(bytes: u64, than: u64) -> bool {
     bytes as f64 > than as f64 * (1.0 + LAST_STRIPE)
 }
 
-/// The front of an experiment's layouts: what none beats in speed, room, survival, and what a crash loses.
+/// The front of an experiment's layouts: what none beats in speed, room, survival, and what a crash loses or tears.
 pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Result<Vec<FrontRow>> {
     let mut rows: Vec<FrontRow> = Vec::new();
-    let mut figures: Vec<[f64; 4]> = Vec::new();
+    let mut worth: Vec<Worth> = Vec::new();
     // The fastest comes first.
     for ranked in &verdict.ranked {
         let Some(trial) = space.place(&ranked.at).map(|place| &space.trials[place]) else {
@@ -212,13 +212,20 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
         let volume = &trial.setup.volume;
         let Some(usable_bytes) = posed.room_bytes(trial) else { continue };
         let survives = volume.level.losses_survived(volume.members.len());
-        let is_kept = f64::from(u8::from(ranked.facts.lost_by_crash.is_none()));
-        let own = [ranked.value, usable_bytes as f64, survives as f64, is_kept];
-        // What is behind in speed and no better otherwise is not worth asking what it risks. What does not fill the
-        // last stripe of a volume makes no room.
-        let is_beaten =
-            |other: &[f64; 4]| (1..4).all(|place| other[place] >= own[place] * (1.0 - LAST_STRIPE));
-        if figures.iter().any(is_beaten) {
+        let own = Worth {
+            value: ranked.value,
+            trials: ranked.trials,
+            room: usable_bytes,
+            survives,
+            gone: 0.0,
+            // A partial parity log restores what is torn.
+            may_be_torn: volume.level.has_parity() && !volume.has_ppl,
+            is_kept: ranked.facts.lost_by_crash.is_none(),
+            spread: None,
+            is_answer: worth.is_empty(),
+        };
+        // What is behind in speed and no better otherwise is not worth asking what it risks.
+        if worth.iter().any(|other| other.is_no_worse(&own)) {
             continue;
         }
         let Some(risk) = posed.risk(trial) else { continue };
@@ -227,7 +234,7 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
             let spares = posed.question.as_ref().map_or(0, |question| question.spares);
             price * (volume.members.len() + spares) as f64
         });
-        figures.push(own);
+        worth.push(Worth { gone: risk.gone.middle, ..own });
         rows.push(FrontRow {
             value: ranked.value,
             unit: verdict.unit.clone(),
@@ -246,7 +253,8 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
             at: ranked.at.clone(),
         });
     }
-    Ok(rows)
+    let places = Worth::untied((0..rows.len()).collect(), &worth, verdict);
+    Ok(places.into_iter().map(|place| rows[place].clone()).collect())
 }
 
 /// Whether nothing measured is reliably faster.
@@ -270,7 +278,7 @@ pub(crate) fn front(
     let own = verdict.ranked.iter().find(|ranked| is_at(answer, &ranked.at));
     let mut rows: Vec<FrontRow> = Vec::new();
     // A tie beats nothing: the fastest of each level says what it is worth, and nothing is reliably better than the answer.
-    let mut fastest: Vec<f64> = Vec::new();
+    let mut worth: Vec<Worth> = Vec::new();
     for ranked in &verdict.ranked {
         let name = ranked.at.get("volume.level").map(plain).unwrap_or_default();
         let told = |row: &FrontRow| row.at.get("volume.level").map(plain).as_ref() == Some(&name);
@@ -279,9 +287,20 @@ pub(crate) fn front(
             continue;
         }
         let of_answer = own.filter(|_| level == answer.level);
-        fastest.push(if of_answer.is_some() { verdict.ranked[0].value } else { ranked.value });
+        let fastest = if of_answer.is_some() { &verdict.ranked[0] } else { ranked };
         let ranked = of_answer.unwrap_or(ranked);
         let (risk, inputs) = question.risk(&level)?;
+        worth.push(Worth {
+            value: fastest.value,
+            trials: fastest.trials,
+            room: question.usable_bytes(&level),
+            survives: level.losses_survived(question.members()),
+            gone: risk.gone.middle,
+            may_be_torn: risk.torn.is_some(),
+            is_kept: true,
+            spread: level.spread(),
+            is_answer: of_answer.is_some(),
+        });
         let chunk = ranked.at.get("volume.interleave");
         let chunk = chunk.and_then(Json::as_u64).filter(|_| level.interleaved());
         rows.push(FrontRow {
@@ -305,14 +324,85 @@ pub(crate) fn front(
             at: ranked.at.clone(),
         });
     }
-    let figures: Vec<[f64; 4]> = rows
-        .iter()
-        .zip(fastest)
-        .map(|(row, value)| [value, row.usable_bytes as f64, row.survives as f64, row.gone.middle])
-        .collect();
-    let ways = [verdict.better, Better::Higher, Better::Higher, Better::Lower];
-    let figures: Vec<&[f64]> = figures.iter().map(<[f64; 4]>::as_slice).collect();
-    Ok(pareto::front(&figures, &ways).into_iter().map(|place| rows[place].clone()).collect())
+    let places = Worth::front(&worth, verdict);
+    Ok(places.into_iter().map(|place| rows[place].clone()).collect())
+}
+
+/// What a layout is worth: the columns of the front.
+#[derive(Clone, Copy, Debug)]
+struct Worth {
+    value: f64,
+    trials: usize,
+    room: u64,
+    survives: usize,
+    gone: f64,
+    /// Whether a crash can tear a stripe.
+    may_be_torn: bool,
+    /// Whether a crash loses nothing that was acknowledged.
+    is_kept: bool,
+    spread: Option<Spread>,
+    is_answer: bool,
+}
+
+impl Worth {
+    /// The places of those that no other beats, and none that is no worse otherwise ties with.
+    fn front(all: &[Worth], verdict: &Verdict) -> Vec<usize> {
+        let figures = all.iter().map(|of| {
+            // Counted from 1: the distance of two figures is that of their logarithms.
+            let torn = 1.0 + f64::from(u8::from(of.may_be_torn));
+            [of.value, of.room as f64, 1.0 + of.survives as f64, of.gone, torn]
+        });
+        let figures: Vec<[f64; 5]> = figures.collect();
+        let lower = [Better::Lower; 2];
+        let ways = [&[verdict.better, Better::Higher, Better::Higher][..], &lower].concat();
+        let places = Worth::untied((0..all.len()).collect(), all, verdict);
+        let left: Vec<&[f64]> = places.iter().map(|&place| &figures[place][..]).collect();
+        pareto::front(&left, &ways).into_iter().map(|place| places[place]).collect()
+    }
+
+    /// Of these `places` those that none ties with which is to be built rather.
+    fn untied(mut places: Vec<usize>, all: &[Worth], verdict: &Verdict) -> Vec<usize> {
+        let is_even = |own: &Worth, other: &Worth| {
+            let ahead = verdict.better.ahead(own.value, other.value);
+            ahead <= verdict.noise.half_width(own.trials, other.trials)
+        };
+        // What is left out takes nothing else with it.
+        for place in (0..all.len()).rev() {
+            let own = &all[place];
+            let is_beaten = |&other: &usize| {
+                other != place && all[other].replaces(own) && is_even(own, &all[other])
+            };
+            if !own.is_answer && places.iter().any(is_beaten) {
+                places.retain(|&other| other != place);
+            }
+        }
+        places
+    }
+
+    /// Whether it is to be built rather than one that is as fast: it is no worse in anything, and cannot be torn where that one
+    /// can, or has its copies where others have them, too.
+    fn replaces(&self, other: &Worth) -> bool {
+        // A mirror is near copies over as many members.
+        let rank = |of: &Worth| match of.spread {
+            Some(Spread::Near) => Some(0),
+            Some(Spread::Offset) => Some(1),
+            Some(Spread::Far) => Some(2),
+            None => (of.survives > 0 && !of.may_be_torn).then_some(0),
+        };
+        let is_plainer = rank(self).zip(rank(other)).is_some_and(|(own, other)| own < other);
+        let is_whole = !self.may_be_torn && other.may_be_torn;
+        let is_as_safe = self.gone <= other.gone * EVEN_RISK;
+        self.is_no_worse(other) && is_as_safe && (is_plainer || is_whole)
+    }
+
+    /// Whether it holds and survives as much, and a crash does no more to it. What does not fill the last stripe of a volume
+    /// makes no room.
+    fn is_no_worse(&self, other: &Worth) -> bool {
+        !is_more_room(other.room, self.room)
+            && self.survives >= other.survives
+            && self.is_kept >= other.is_kept
+            && self.may_be_torn <= other.may_be_torn
+    }
 }
 
 #[cfg(test)]
@@ -375,6 +465,60 @@ mod tests {
         assert_eq!(cells(&front[1])[1], "1MiB, 4096 rows");
         assert_eq!(cells(&front[1]).last().unwrap(), "up to 14 %");
         assert_eq!(cells(&front[0]).last().unwrap(), "–");
+    }
+
+    /// A crash may tear RAID 5, and not RAID 5 with a partial parity log: of two that tie only the second stands there, and the slower
+    /// one still does where that is certain. Copies that tie with nearer ones do not.
+    #[test]
+    fn what_ties_and_is_no_better_is_left_out() {
+        let verdict = |error: f64| {
+            let mut verdict = of_one();
+            verdict.noise.model_error = error;
+            verdict
+        };
+        let parity = Worth {
+            value: 100.0,
+            trials: 1,
+            room: 300,
+            survives: 1,
+            gone: 0.01,
+            may_be_torn: true,
+            is_kept: true,
+            spread: None,
+            is_answer: false,
+        };
+        let logged = Worth { value: 95.0, may_be_torn: false, ..parity };
+        let front = |all: &[Worth], error| Worth::front(all, &verdict(error));
+        assert_eq!(front(&[parity, logged], 0.1), [1]);
+        assert_eq!(front(&[parity, logged], 0.01), [0, 1]);
+        assert_eq!(front(&[parity, Worth { value: 101.0, ..logged }], 0.01), [1]);
+        // The answer stands there whatever ties with it.
+        assert_eq!(front(&[Worth { is_answer: true, ..parity }, logged], 0.1), [0, 1]);
+        let of = |spread, value, gone| Worth { spread: Some(spread), value, gone, ..logged };
+        let copies = |gone_far| {
+            [
+                of(Spread::Near, 95.0, 0.01),
+                of(Spread::Offset, 98.0, 0.01),
+                of(Spread::Far, 100.0, gone_far),
+            ]
+        };
+        assert_eq!(front(&copies(0.01), 0.1), [0]);
+        assert_eq!(front(&copies(0.01), 0.01), [2]);
+        assert_eq!(front(&copies(0.02), 0.01), [1, 2]);
+        let mirror = Worth { value: 99.0, ..logged };
+        assert_eq!(front(&[mirror, of(Spread::Far, 100.0, 0.01)], 0.1), [0]);
+    }
+
+    /// A verdict on one layout.
+    fn of_one() -> Verdict {
+        let question = crate::question::tests::question("2x wd740gd", "restore", 1);
+        let candidates =
+            [Candidate { level: "md-mirror".parse().unwrap(), chunk: "512KiB", cache: "256" }];
+        let watch = &mut |_| ();
+        let sim = lab::rig::sim::Sim;
+        let mut tried = crate::tried::Tried::new(&question, &candidates, &sim, watch).unwrap();
+        tried.measure(&[0], 0).unwrap();
+        tried.verdict().unwrap()
     }
 
     /// Sixty disks as one RAID 6 may be lost with 53 %: what is much safer and still has more room stands beside it.

@@ -21,7 +21,7 @@ const ROOM_KEPT: f64 = 0.5;
 const ROOM_TIMES: f64 = 1.5;
 
 /// Chances to lose all that are closer than this are one.
-const EVEN_RISK: f64 = 1.1;
+pub(crate) const EVEN_RISK: f64 = 1.1;
 
 /// Why a layout was picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,8 +118,8 @@ fn alike(candidates: &[Candidate], question: &Question, best: usize, ties: &[usi
     ties.iter().copied().chain([best]).filter(is_so).collect()
 }
 
-/// Those of `places` that lose all least often; where there are near and far copies among them, the near ones: md cannot add
-/// disks to far copies.
+/// Those of `places` that lose all least often; of near, offset and far copies among them the first in this order: others have
+/// near copies alone, and md cannot add disks to far ones.
 fn least_risk(
     candidates: &[Candidate],
     question: &Question,
@@ -131,10 +131,12 @@ fn least_risk(
     }
     let least = risks.iter().map(|(_, chance)| *chance).fold(f64::INFINITY, f64::min);
     let is_least = |(_, chance): &&(usize, f64)| *chance <= least * EVEN_RISK;
-    let is_far = |place: usize| candidates[place].level.spread() == Some(Spread::Far);
     let mut safest: Vec<usize> = risks.iter().filter(is_least).map(|(place, _)| *place).collect();
-    if safest.iter().any(|&place| !is_far(place)) {
-        safest.retain(|&place| !is_far(place));
+    for spread in [Spread::Far, Spread::Offset] {
+        let is_other = |place: usize| candidates[place].level.spread() != Some(spread);
+        if safest.iter().any(|&place| is_other(place)) {
+            safest.retain(|&place| is_other(place));
+        }
     }
     Ok(safest)
 }
@@ -276,6 +278,9 @@ mod tests {
             (of.level.name, of.chunk)
         };
         let [near, far, parity] = ["md-raid10", "md-raid10-f2", "md-raid5"];
+        let offset = "md-raid10-o2";
+        assert_eq!(taken((far, "512KiB"), &[(offset, "64KiB")]), (offset, "64KiB"));
+        assert_eq!(taken((offset, "512KiB"), &[(near, "64KiB")]), (near, "64KiB"));
         assert_eq!(taken((near, "16KiB"), &[]), (near, "16KiB"));
         assert_eq!(taken((near, "16KiB"), &[(near, "64KiB"), (near, "256KiB")]), (near, "256KiB"));
         // The plainer of two that are as near, also where one is above the default.

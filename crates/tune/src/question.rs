@@ -47,13 +47,15 @@ pub struct Question {
 }
 
 /// The layouts of Linux's md: the levels whose writes are modelled, the plainest first.
-pub(crate) const LEVELS: [&str; 9] = [
+pub(crate) const LEVELS: [&str; 11] = [
     "md-stripe",
     "md-mirror",
     "md-raid10",
     "md-raid10-f2",
+    "md-raid10-o2",
     "md-raid10-n3",
     "md-raid10-f3",
+    "md-raid10-o3",
     "md-raid10-n4",
     "md-raid5",
     "md-raid6",
@@ -64,7 +66,7 @@ pub(crate) const LEVELS: [&str; 9] = [
 const WIDTHS: [(usize, RangeInclusive<usize>); 2] = [(1, 4..=9), (2, 6..=14)];
 
 /// Arrays of md side by side under a stripe: RAID 50 and 60.
-fn nested() -> impl Iterator<Item = &'static str> {
+pub(crate) fn nested() -> impl Iterator<Item = &'static str> {
     block::LEVELS.iter().filter(|level| level.nested().is_some()).map(|level| level.name)
 }
 
@@ -244,6 +246,9 @@ impl Question {
             "md-mirror" => members == 2 || self.survive > 2,
             "md-raid10" | "btrfs-raid10" => members > 2 && self.survive < 2,
             "md-raid10-n3" | "md-raid10-f3" | "btrfs-raid1c3" => self.survive == 2,
+            // Over as many members as copies all have the same.
+            "md-raid10-o2" => members > 2 && self.survive < 2,
+            "md-raid10-o3" => members > 3 && self.survive == 2,
             "md-raid10-n4" => self.survive == 3 && members > 4,
             // One stream reads one disk of a mirror, and all of far copies.
             "md-raid10-f2" | "btrfs-raid1" => self.survive < 2,
@@ -558,7 +563,7 @@ pub(crate) mod tests {
     fn a_stripe_has_no_spares() {
         let mut asked = Question { spares: 1, ..question("5x st18000nm000j", "backup", 0) };
         let names: Vec<&str> = asked.possible().unwrap().iter().map(|of| of.name).collect();
-        assert_eq!(names, ["md-raid10", "md-raid10-f2", "md-raid5", "md-raid6"]);
+        assert_eq!(names, ["md-raid10", "md-raid10-f2", "md-raid10-o2", "md-raid5", "md-raid6"]);
         asked.levels = vec!["md-stripe".into()];
         let said = asked.possible().unwrap_err().to_string();
         assert!(said.starts_with("--spares 1: a spare is of no use to md-stripe"), "{said}");
@@ -576,11 +581,11 @@ pub(crate) mod tests {
         assert_eq!(
             said("4x st16000nm001g", 1, &["md-stripe"]),
             "--level md-stripe: with 4 members it survives no drive failure, and `--survive` is 1; write `--survive 0`, or take \
-             md-raid10, md-raid10-f2, md-raid5 or md-raid6"
+             md-raid10, md-raid10-f2, md-raid10-o2, md-raid5 or md-raid6"
         );
         assert_eq!(
             said("3x st16000nm001g", 1, &["md-raid6"]),
-            "--level md-raid6: it needs 4 members, and there are 3; take more drives, or take md-raid10, md-raid10-f2 or md-raid5"
+            "--level md-raid6: it needs 4 members, and there are 3; take more drives, or take md-raid10, md-raid10-f2, md-raid10-o2 or md-raid5"
         );
         let both = said("3x st16000nm001g", 2, &["md-raid5", "md-raid6"]);
         assert!(
@@ -618,7 +623,7 @@ pub(crate) mod tests {
             question.possible().unwrap().iter().map(|level| level.name).collect()
         };
         let mut two = question("8x st18000nm000j", "backup", 2);
-        assert_eq!(names(&two), ["md-raid10-n3", "md-raid10-f3", "md-raid6"]);
+        assert_eq!(names(&two), ["md-raid10-n3", "md-raid10-f3", "md-raid10-o3", "md-raid6"]);
         two.capacity_bytes = 60_000_000_000_000;
         assert_eq!(names(&two), ["md-raid6"]);
         two.capacity_bytes = 120_000_000_000_000;
@@ -631,6 +636,7 @@ pub(crate) mod tests {
             [
                 "md-raid10-n3",
                 "md-raid10-f3",
+                "md-raid10-o3",
                 "md-raid6",
                 "md-raid60-2",
                 "md-raid60-3",
