@@ -2,6 +2,7 @@
 
 use crate::bitmap::tenths;
 use crate::candidate::Candidate;
+use crate::groups::Groups;
 use crate::pick::{EVEN_RISK, GONE_MIN, SAFER_BY};
 use crate::posed::Posed;
 use crate::question::{DEFAULT_CACHE, Question};
@@ -47,6 +48,11 @@ pub struct FrontRow {
     pub unreadable: Range,
     /// The chance of a stripe torn by a crash, where parity is kept.
     pub torn_by_crash: Option<Range>,
+    /// Drives kept as spares.
+    pub spares: usize,
+    /// How many drives are in use and how many spares, where those are more than was asked for.
+    #[serde(skip)]
+    in_use: Option<String>,
     /// Its first columns: level and chunk, or the layout in words.
     #[serde(skip)]
     words: Vec<String>,
@@ -69,6 +75,7 @@ impl FrontRow {
             words => words.to_vec(),
         };
         words.extend(self.rows.as_ref().map(|rows| format!("{rows} rows of stripe cache")));
+        words.extend(self.in_use.clone());
         let words: Vec<&str> =
             words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
         let behind = better.ahead(best, self.value);
@@ -84,6 +91,11 @@ impl FrontRow {
             room(self.usable_bytes),
             self.survives,
         )
+    }
+
+    /// Its level, where that is a factor.
+    pub(crate) fn level(&self) -> Option<Level> {
+        plain(self.at.get("volume.level")?).parse().ok()
     }
 
     /// That it risks much more than a layout whose `risk` is this, where that matters.
@@ -125,6 +137,9 @@ impl FrontRow {
         let mut cells = self.words.clone();
         if let (Some(chunk), Some(rows)) = (cells.last_mut(), &self.rows) {
             *chunk = format!("{chunk}, {rows} rows");
+        }
+        if let (Some(chunk), Some(in_use)) = (cells.last_mut(), &self.in_use) {
+            *chunk = format!("{chunk}, {in_use}");
         }
         cells.extend([
             format!("{} {}", figure(self.value), self.unit),
@@ -247,6 +262,8 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
             gone: risk.gone,
             unreadable: risk.unreadable,
             torn_by_crash: risk.torn,
+            spares: posed.question.as_ref().map_or(0, |question| question.spares),
+            in_use: None,
             words: vec![ranked.label.clone()],
             rows: None,
             is_tied: is_tied(ranked),
@@ -269,13 +286,19 @@ fn other_rows(ranked: &Ranked, level: &Level) -> Option<String> {
 }
 
 /// The front of what is ranked: the best of each level; of the level of the answer the answer itself, which may be tied
-/// with another.
+/// with another. What `groups` has is of its question.
 pub(crate) fn front(
     question: &Question,
     verdict: &Verdict,
     answer: &Candidate,
+    groups: Option<&Groups>,
 ) -> Result<Vec<FrontRow>> {
     let own = verdict.ranked.iter().find(|ranked| is_at(answer, &ranked.at));
+    let is_asked = |ranked: &&Ranked| {
+        let level = ranked.at.get("volume.level").and_then(|name| plain(name).parse().ok());
+        groups.zip(level).is_none_or(|(groups, level)| !groups.has(&level))
+    };
+    let first_asked = verdict.ranked.iter().find(is_asked);
     let mut rows: Vec<FrontRow> = Vec::new();
     // A tie beats nothing: the fastest of each level says what it is worth, and nothing is reliably better than the answer.
     let mut worth: Vec<Worth> = Vec::new();
@@ -286,8 +309,10 @@ pub(crate) fn front(
         if rows.iter().any(told) {
             continue;
         }
+        let groups = groups.filter(|groups| groups.has(&level));
+        let question = groups.map_or(question, |groups| &groups.question);
         let of_answer = own.filter(|_| level == answer.level);
-        let fastest = if of_answer.is_some() { &verdict.ranked[0] } else { ranked };
+        let fastest = of_answer.and(first_asked).unwrap_or(ranked);
         let ranked = of_answer.unwrap_or(ranked);
         let (risk, inputs) = question.risk(&level)?;
         worth.push(Worth {
@@ -319,6 +344,8 @@ pub(crate) fn front(
                 name,
                 chunk.map_or_else(String::new, |sectors| format_bytes(sectors * SECTOR_BYTES)),
             ],
+            spares: question.spares,
+            in_use: groups.map(Groups::in_use),
             rows: other_rows(ranked, &level),
             is_tied: is_tied(ranked),
             at: ranked.at.clone(),
@@ -423,6 +450,8 @@ mod tests {
             gone: range,
             unreadable: range,
             torn_by_crash: None,
+            spares: 0,
+            in_use: None,
             words: vec![level.into(), "1MiB".into()],
             rows: None,
             is_tied: false,

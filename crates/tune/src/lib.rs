@@ -12,7 +12,7 @@
 //! beside     what is set beside the best, and is no layout: `bitmap`, what md's costs; `scheduler`, `read_ahead`, `blocks`,
 //!            which to have
 //! pair       the best with two values of such a key
-//! without_copies  cloud volumes as a plain stripe, beside its risk
+//! without_copies  cloud volumes as a plain stripe, beside its risk · groups  arrays side by side with more spares
 //! doubt      what was assumed, otherwise · turns  where the choice turns, in words · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
@@ -37,6 +37,7 @@ pub mod files;
 mod fits;
 mod found;
 mod front;
+mod groups;
 mod lanes;
 mod pair;
 mod pick;

@@ -9,6 +9,7 @@ use crate::commands::{
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::found::Found;
+use crate::groups::Groups;
 use crate::pick::{Picked, Why, is_alike, is_default, pick};
 use crate::question::Question;
 use crate::rules::{self, Case, Media, Rule};
@@ -88,7 +89,9 @@ pub fn tune(
         other.map_or(Ok(Vec::new()), |other| why::reasons(&tried, best, other, &verdict))?;
     let doubts = doubts(&tried, best, judged, (other, &reasons))?;
     let (risk, inputs) = question.risk(&best.level)?;
-    let front = front::front(question, &verdict, best)?;
+    let groups = Groups::measure(&tried)?;
+    let all = groups.as_ref().map_or(&verdict, |groups| &groups.verdict);
+    let front = front::front(question, all, best, groups.as_ref())?;
     let short = (!tried.short.is_empty()).then(|| tried.short_verdict()).transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let found =
@@ -98,6 +101,8 @@ pub fn tune(
     let mut lines = found.lines(&risk, &inputs, &front);
     let plan = beside.plan(found.beside_near(plan(question, &tried.experiment, best)));
     lines.extend(plan.caches_line().into_iter().chain(raidz3_line(&plan, question)));
+    let value = (first.value, judged.better);
+    lines.extend(groups.map(|groups| groups.line(question, &front, value)));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines());
     lines.extend(turns::lines(&doubts));

@@ -1,0 +1,135 @@
+//! Arrays side by side where the members do not divide: with some more drives kept as spares they do. These are measured as the answer
+//! is, and stand beside it on the front.
+
+use crate::front::FrontRow;
+use crate::question::{Question, nested};
+use crate::tried::Tried;
+use crate::tune::raced;
+use block::layout::Level;
+use lab::Result;
+use risk::in_words;
+use store::quantity::Better;
+use verdict::Verdict;
+
+/// Fewer members are one array, and a share of them at most is kept as spares for that.
+const MEMBERS_MIN: usize = 12;
+const SHARE_MAX: usize = 10;
+
+/// The same drives with more spares, and what was measured of them.
+pub(crate) struct Groups {
+    /// The question that has them, with the levels that then fit.
+    pub(crate) question: Question,
+    /// What was measured of it, and of what was asked about.
+    pub(crate) verdict: Verdict,
+}
+
+/// `question` with as few spares more as make equal arrays that survive two failures, where its own members make none.
+fn with_spares(question: &Question) -> Option<Question> {
+    let members = question.members();
+    if !question.levels.is_empty() || question.survive > 2 || members < MEMBERS_MIN {
+        return None;
+    }
+    let fitting = |question: &Question| -> Vec<Level> {
+        let all = nested().filter_map(|name| name.parse::<Level>().ok());
+        let fits = |level: &Level| {
+            question.is_worth_trying(level)
+                && question.why_not(level).is_none()
+                && question.usable_bytes(level) >= question.capacity_bytes
+        };
+        all.filter(fits).collect()
+    };
+    let survives_two = |question: &Question, levels: &[Level]| {
+        levels.iter().any(|level| level.losses_survived(question.members()) == 2)
+    };
+    if survives_two(question, &fitting(question)) {
+        return None;
+    }
+    (1..=members.div_ceil(SHARE_MAX)).find_map(|more| {
+        let other = Question { spares: question.spares + more, ..question.clone() };
+        let levels = fitting(&other);
+        let names = levels.iter().map(|level| level.name.to_string()).collect();
+        survives_two(&other, &levels).then_some(Question { levels: names, ..other })
+    })
+}
+
+impl Groups {
+    /// Searches them, where there are any. Nothing where none may be chosen, as under a limit.
+    pub(crate) fn measure(tried: &Tried<'_>) -> Result<Option<Groups>> {
+        let Some(question) = with_spares(tried.question) else { return Ok(None) };
+        let (candidates, places) = question.candidates()?;
+        let watch = &mut |_| ();
+        let mut own = Tried::new(&question, &candidates, tried.rig(), watch)?;
+        if raced(&mut own, &candidates, &places)?.1.is_none() {
+            return Ok(None);
+        }
+        // All are judged together, as if they had been asked about at once.
+        let records = [tried.records.as_slice(), &own.records].concat();
+        let verdict = Verdict::new(&tried.manifest, &records, &tried.wishes())?;
+        drop(own);
+        Ok(Some(Groups { question, verdict }))
+    }
+
+    /// Whether a level is one of these.
+    pub(crate) fn has(&self, level: &Level) -> bool {
+        self.question.levels.iter().any(|name| *name == level.name)
+    }
+
+    /// How many are in use, and how many spares.
+    pub(crate) fn in_use(&self) -> String {
+        let Question { spares, .. } = self.question;
+        let noun = if spares == 1 { "spare" } else { "spares" };
+        format!("{} in use, {spares} {noun}", self.question.members())
+    }
+
+    /// What they do beside a layout of the question `asked` that does `best`.
+    pub(crate) fn line(
+        &self,
+        asked: &Question,
+        front: &[FrontRow],
+        best: (f64, Better),
+    ) -> (String, String) {
+        let spares = self.question.spares;
+        let row = front.iter().find(|row| row.level().is_some_and(|level| self.has(&level)));
+        let how = match row {
+            Some(row) => format!(
+                "{}, all data lost {} at worst",
+                row.with_room(best),
+                in_words(row.gone.high)
+            ),
+            None => format!("with {} what is on the front beats them", self.in_use()),
+        };
+        let text = format!(
+            "RAID 60 needs equal arrays of 6 to 14 drives, which {} do not make: {how} (`--spares {spares}`)",
+            asked.members(),
+        );
+        ("groups".into(), text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::tests::question;
+
+    /// 58 members are two arrays of 29, which is too wide; 56 are four of 14 or eight of seven.
+    #[test]
+    fn as_few_more_spares_as_make_equal_arrays_are_kept() {
+        let of = |drives: &str, survive, spares| {
+            let asked = Question { spares, ..question(drives, "restore", survive) };
+            with_spares(&asked).map(|other| (other.spares, other.levels.join(" ")))
+        };
+        let levels = "md-raid60-4 md-raid60-8".to_string();
+        assert_eq!(of("60x st18000nm000j", 2, 2), Some((4, levels)));
+        assert_eq!(of("23x st18000nm000j", 2, 0), Some((1, "md-raid60-2".into())));
+        // These divide, are too few, or need more than two failures survived.
+        assert_eq!(of("60x st18000nm000j", 2, 0), None);
+        assert_eq!(of("11x st18000nm000j", 2, 0), None);
+        assert_eq!(of("60x st18000nm000j", 3, 2), None);
+        let held = Question {
+            capacity_bytes: 1_000_000_000_000_000,
+            spares: 2,
+            ..question("60x st18000nm000j", "restore", 2)
+        };
+        assert!(with_spares(&held).is_none(), "56 in use do not hold that");
+    }
+}
