@@ -234,6 +234,8 @@ impl Found<'_> {
         let unwaited = (self.question.is_unwaited()).then(|| UNWAITED.to_string());
         lines.extend(unwaited.map(|text| ("objective".into(), text)));
         lines.extend(not_compared(self.verdict).map(|text| ("not compared".into(), text)));
+        let past = self.question.work.past_the_page_cache.clone();
+        lines.extend(past.map(|text| ("page cache".into(), text)));
         lines.extend(self.beyond_the_model());
         lines.extend(self.outer_tracks().map(|text| ("tracks".into(), text)));
         lines.extend(never_grows(&self.best.level).map(|text| ("growth".into(), text.into())));
@@ -506,11 +508,7 @@ mod tests {
             let asked = crate::question::tests::question("4x wuh721818ale6l4", "log", 1);
             let asked = Question { safe: true, seed, ..asked };
             let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
-            assert!(
-                found.verdict.starts_with("Use md-raid10, 16KiB chunk: log "),
-                "{}",
-                found.verdict
-            );
+            assert!(found.verdict.starts_with("Use md-raid10, 16KiB chunk"), "{}", found.verdict);
             let line = found.lines.iter().find(|(about, _)| about == "spindles").unwrap();
             assert!(line.1.contains(": in 20 repeats md-raid10, 16KiB chunk made "), "{line:?}");
         }

@@ -82,6 +82,28 @@ fn what_is_read_ahead_is_the_kernels() {
     assert_eq!((close, lines.len()), (77, 84));
 }
 
+/// The same over more drives than the model was held to until then.
+const READ_WIDE: &str = include_str!("../data/md/read_ahead_wide.csv");
+
+#[test]
+fn what_is_read_ahead_of_many_drives_is_the_kernels() {
+    let lines: Vec<&str> = READ_WIDE.lines().skip(2).collect();
+    let keys = |line: &str| {
+        let [level, members, chunk_kib, _] =
+            line.split(',').collect::<Vec<_>>().try_into().expect("four columns");
+        format!(
+            "kind = 'sequential'\nop = 'read'\ndirect = false\njobs = 16\nblock = '512KiB'\namount = '128MiB'\n\
+             volume.drives = '{members}xst18000nm000j'\nvolume.level = '{level}'\n\
+             volume.interleave = '{chunk_kib}KiB'"
+        )
+    };
+    // Each was a cell of one workload.
+    let each = lines.chunks(1).flat_map(|line| measured(line, keys, |_| true));
+    let each: Vec<(&str, f64)> = each.collect();
+    assert_eq!(each.len(), 12);
+    hold(&each, [0.09; 2], &[]);
+}
+
 /// Programs that read side by side from drives with two places in their queues: nearly all of them sleep for one.
 const READERS: &str = include_str!("../data/md/readers.csv");
 
