@@ -5,14 +5,16 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
 use verdict::tables::{LABEL, PLAIN, STRONG};
 
-/// Narrower than this no text can be read, wider than this none is.
-const COLUMNS: std::ops::RangeInclusive<usize> = 40..=100;
+/// Narrower than this no text can be read.
+const COLUMNS_MIN: usize = 40;
 
-/// Lays text out for the terminal's width; what goes elsewhere is as wide as a text is.
+/// Lays text out for the terminal's width, or that of `COLUMNS` where that is exported; what goes elsewhere is as wide as a text is.
 pub(crate) fn follow_width() {
-    let width = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
-    if let Some(columns) = width {
-        verdict::tables::set_columns(columns.clamp(*COLUMNS.start(), *COLUMNS.end()));
+    let of_terminal =
+        || console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+    let exported = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    if let Some(columns) = exported.or_else(of_terminal) {
+        verdict::tables::set_columns(COLUMNS_MIN.max(columns));
     }
 }
 

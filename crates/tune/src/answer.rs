@@ -14,7 +14,7 @@ use crate::without_copies::WithoutCopies;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
-use verdict::tables::{STRONG, labelled, marked, paragraphs, table};
+use verdict::tables::{STRONG, fitted, labelled, marked, paragraphs, table};
 
 /// What was found.
 #[derive(Clone, Debug, Serialize)]
@@ -151,7 +151,10 @@ impl Tuned {
         for row in &self.front {
             rows.add_row(row.cells(has_parity));
         }
-        format!("{rows}\n")
+        // The hours of a rebuild stand in a line of the answer, too.
+        let least: Vec<usize> =
+            heading.iter().position(|name| name == "rebuild h").into_iter().collect();
+        format!("{}\n", fitted(rows, &least))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Figures, tables and paragraphs as text.
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width};
 use std::sync::OnceLock;
 use store::quantity::Better;
 use store::sample;
@@ -9,7 +9,7 @@ use store::sample;
 /// Columns of the screen that texts are laid out for.
 static COLUMNS: OnceLock<usize> = OnceLock::new();
 
-/// As wide as a text is where no screen is known.
+/// As wide as a text is where no screen is known, and at most.
 const TEXT_COLUMNS: usize = 100;
 
 /// Lays texts and tables out for a screen of so many columns, once and for all that follows.
@@ -19,7 +19,7 @@ pub fn set_columns(columns: usize) {
 }
 
 fn columns() -> usize {
-    *COLUMNS.get().unwrap_or(&TEXT_COLUMNS)
+    TEXT_COLUMNS.min(*COLUMNS.get().unwrap_or(&TEXT_COLUMNS))
 }
 
 /// From here on to [`PLAIN`] a text is strong. Marks are private characters: whoever prints the text makes colours of
@@ -146,9 +146,75 @@ pub fn table(header: &[String], words: usize) -> Table {
     table
 }
 
+/// A table as text, as wide as the screen at most: cells are wrapped between words, and where that is not enough, columns are left
+/// out, from the right on, but first those of `least`. A line below says which.
+pub fn fitted(table: Table, least: &[usize]) -> String {
+    match COLUMNS.get() {
+        Some(&columns) => fitted_to(table, least, columns),
+        None => table.to_string(),
+    }
+}
+
+/// Columns of these kinds stay, whatever the width: what tells a row from others, and what it is about.
+const KEPT: usize = 3;
+
+fn fitted_to(mut table: Table, least: &[usize], columns: usize) -> String {
+    let longest_word =
+        |text: &str| text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
+    let headings: Vec<String> = table
+        .header()
+        .map(|row| row.cell_iter().map(comfy_table::Cell::content).collect())
+        .unwrap_or_default();
+    let mut words: Vec<usize> = headings.iter().map(|heading| longest_word(heading)).collect();
+    for row in table.row_iter() {
+        for (wide, cell) in words.iter_mut().zip(row.cell_iter()) {
+            *wide = longest_word(&cell.content()).max(*wide);
+        }
+    }
+    // Between columns are two blanks.
+    let at_least: Vec<usize> = words
+        .iter()
+        .enumerate()
+        .map(|(index, wide)| wide + if index == 0 { 0 } else { 2 })
+        .collect();
+    let mut shown: Vec<usize> = (0..at_least.len()).collect();
+    let order = least.iter().copied().chain((KEPT..at_least.len()).rev());
+    for index in order.collect::<Vec<_>>() {
+        if shown.iter().map(|&column| at_least[column]).sum::<usize>() <= columns {
+            break;
+        }
+        shown.retain(|&column| column != index);
+    }
+    let mut left_out = Vec::new();
+    for (index, column) in table.column_iter_mut().enumerate() {
+        let wide = u16::try_from(at_least[index]).unwrap_or(u16::MAX);
+        column.set_constraint(if shown.contains(&index) {
+            ColumnConstraint::LowerBoundary(Width::Fixed(wide))
+        } else {
+            left_out.extend(Some(headings[index].clone()).filter(|name| !name.is_empty()));
+            ColumnConstraint::Hidden
+        });
+    }
+    let text = trimmed(&table);
+    if left_out.is_empty() {
+        return text;
+    }
+    let note = format!(
+        "(left out, for the width: {}; a wider terminal, or a pipe, has {})",
+        left_out.join(", "),
+        if left_out.len() == 1 { "it" } else { "them" }
+    );
+    format!("{text}\n{}", textwrap::fill(&note, columns))
+}
+
 /// A table as text, without blanks at the ends of its lines.
 pub fn trimmed(table: &Table) -> String {
-    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    trimmed_lines(&table.to_string())
+}
+
+/// A text without blanks at the ends of its lines.
+pub(crate) fn trimmed_lines(text: &str) -> String {
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 /// A share in percent, with as many digits as count; above 100 % as a factor.
@@ -201,6 +267,37 @@ mod tests {
         // Of rates it is the share that is missing: 15 MB/s of 26 is 43 % slower.
         assert_eq!(slower(26.2 / 15.0, Better::Higher, "MB/s"), "43 % slower");
         assert_eq!(slower(1.5, Better::Lower, ""), "50 % more");
+    }
+
+    /// No name is cut in its middle: cells are wrapped between words, and what then does not fit is left out, and said to be.
+    #[test]
+    fn tables_are_as_wide_as_the_screen() {
+        let header = ["level", "chunk", "speed", "room", "rebuild h", "all data lost in 5 years"];
+        let made = |columns: u16| {
+            let mut made = table(&header.map(String::from), 2);
+            made.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
+            let row = [
+                "md-raid10-f3",
+                "512KiB",
+                "9.10 MB/s",
+                "48.0 TB",
+                "27 to 134",
+                "below 1 in 100,000 to 0.11 %",
+            ];
+            made.add_row(row);
+            fitted_to(made, &[4], usize::from(columns))
+        };
+        let wide = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert_eq!(made(100).lines().count(), 2);
+        let wrapped = made(64);
+        assert!(wide(&wrapped) <= 64 && wrapped.contains("md-raid10-f3"), "{wrapped}");
+        assert!(!wrapped.contains("left out") && wrapped.contains("100,000"), "{wrapped}");
+        let narrow = made(44);
+        assert!(wide(&narrow) <= 44 && narrow.contains("md-raid10-f3"), "{narrow}");
+        assert!(
+            !narrow.contains("27 to") && narrow.contains("(left out, for the width: rebuild h"),
+            "{narrow}"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The layouts in order, the best first, with their bars.
 
 use crate::judge::{Ranked, Standing, Verdict};
-use crate::tables::{SHARE_OF_BEST, STRONG, figure, marked, slower, table, trimmed};
+use crate::tables::{SHARE_OF_BEST, STRONG, figure, fitted, marked, slower, table, trimmed_lines};
 use store::record::short_key;
 
 /// What stands in the table: words in each column, and how many columns are words.
@@ -107,7 +107,7 @@ pub fn terminal(verdict: &Verdict) -> String {
         more => format!("\n… and {more} more: see `--csv`, `--markdown` or `--html`\n"),
     };
     let heading = marked(STRONG, &format!("Ranked by {}\n", measure(verdict)));
-    format!("{heading}\n{}\n{more}\n", trimmed(&shown))
+    format!("{heading}\n{}\n{more}\n", trimmed_lines(&fitted(shown, &[bar_column])))
 }
 
 /// What the layouts are ranked by, in words.

@@ -4,7 +4,9 @@ use super::{load, ranking};
 use crate::judge::design::row_order;
 use crate::judge::{Point, Verdict};
 use crate::reproduce::{Comparison, Overview, is_fitted};
-use crate::tables::{STRONG, figure, labelled, marked, paragraphs, table, trimmed};
+use crate::tables::{
+    STRONG, figure, fitted as fitted_table, labelled, marked, paragraphs, table, trimmed,
+};
 use crate::why::{self, CellSummary, judged_by, workloads};
 use crate::{lost, pace, unsteady};
 use serde_json::{Map, Value as Json};
@@ -208,7 +210,7 @@ fn group_table(
         }
         table.add_row(row);
     }
-    let text = format!("{table}\n");
+    let text = format!("{}\n", fitted_table(table, &[]));
     match published {
         Some(published) => {
             with_source(&text, published, columns.iter().any(|column| column.beside.is_none()))
