@@ -49,6 +49,11 @@ function chosen(key, choices, otherwise) {
   return choices.includes(said) ? said : otherwise;
 }
 
+// A table that is wider than its place says so.
+function markCut() {
+  for (const region of document.querySelectorAll(".scroll")) region.toggleAttribute("data-cut", region.scrollWidth > region.clientWidth + 1);
+}
+
 // Draws the page, and again whenever something else is chosen.
 function start(show) {
   const again = () => {
@@ -57,6 +62,7 @@ function start(show) {
     else document.documentElement.dataset.theme = theme;
     $("#theme").value = theme;
     show();
+    markCut();
     document.documentElement.dataset.drawn = "yes";
   };
   for (const select of document.querySelectorAll("select, input")) {
@@ -84,6 +90,7 @@ function start(show) {
     });
   }
   addEventListener("hashchange", again);
+  for (const details of document.querySelectorAll("details")) details.addEventListener("toggle", markCut);
   let wait;
   let wide = document.documentElement.clientWidth;
   addEventListener("resize", () => {

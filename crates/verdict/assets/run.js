@@ -1,4 +1,6 @@
 // The page of a run: its factors, where the time went, and what was published.
+// Rows name their quantity and their layout by place.
+data.rows = data.rows.map(([quantity, layout, value, low, high, trials]) => ({ quantity: data.quantities[quantity].name, ...data.layouts[layout], value, low, high, trials }));
 const level = (row, path) => String(row.at[path] ?? "");
 const factorOf = (path) => data.factors.find((factor) => factor.path === path);
 const quantityOf = (name) => data.quantities.find((quantity) => quantity.name === name);
@@ -24,10 +26,12 @@ function choice() {
   const rows = rowsOf(data.quantities[0]?.name);
   const factors = data.factors.filter((factor) => new Set(rows.map((row) => level(row, factor.path))).size > 1);
   const many = factors.length > 1;
-  const plots = many ? [overview(factors)] : data.sweeps.slice(0, 6).map((sweep, _, all) => alongChoice(sweep, factors[0], all.length));
+  const most = 6;
+  const sweeps = many ? [] : data.sweeps.flatMap((sweep) => ofOneLoad(sweep, factors[0]));
+  const plots = many ? [overview(factors)] : sweeps.slice(0, most).map((sweep, _, all) => alongChoice(sweep, factors[0], all.length));
   section.hidden = plots.length === 0;
   if (!section.hidden) {
-    $(".note", section).textContent = many ? `${data.quantities[0].name} (${data.quantities[0].unit || "number"}${betterWords(data.quantities[0])}): the best layout for every pair of the two factors that decide most.` : choiceNote(factors[0], plots);
+    $(".note", section).textContent = many ? `${data.quantities[0].name} (${data.quantities[0].unit || "number"}${betterWords(data.quantities[0])}): the best layout for every pair of the two factors that decide most.` : `${choiceNote(factors[0], plots)}${sweeps.length > most ? ` The first ${most} of ${sweeps.length} charts.` : ""}`.trim();
     figures(section, plots, many ? 1 : 2);
     const signs = !many && data.published && plots.some((plot) => plot.published) ? [["ours", "ours, with its 95 % interval"], ["theirs", "published"]] : [];
     $(".legend", section).replaceChildren(...signs.map(([kind, words]) => {
@@ -68,16 +72,33 @@ function figures(section, plots, most) {
 const betterWords = ({ better }) => ({ lower: ", less is better", higher: ", more is better" })[better] ?? "";
 const choiceNote = (factor, plots) => plots.some((plot) => plot.ringed) ? `${factor ? `By ${factor.axis}. ` : ""}Bars are 95 % intervals; the ringed point is the best that was measured.` : "";
 
-// One workload along the factor that is chosen; along a load where one was varied, with a line for each choice.
-function alongChoice(sweep, factor, panels) {
-  const sample = sweep.samples[0];
+// The axis and the lines of a workload's chart, and what else was varied.
+function axesOf(sweep, factor) {
   const most = (factors) => d3.greatest(factors, (f) => f.levels.length);
   const own = factor && sweep.factors.find((f) => f.path === factor.path);
   const load = most(sweep.factors.filter((f) => f.load));
   const along = load ?? own ?? most(sweep.factors);
   const lines = load ? own ?? most(sweep.factors.filter((f) => f !== load)) : undefined;
+  return { load, along, lines, others: sweep.factors.filter((f) => f !== along && f !== lines) };
+}
+
+// A workload with one value of whatever is neither axis nor line: a chart for each says of what it is.
+function ofOneLoad(sweep, factor) {
+  const { others } = axesOf(sweep, factor);
+  if (others.length === 0) return [sweep];
+  const key = (cell) => others.map((f) => f.levels.indexOf(cell.at[f.path] ?? ""));
+  const words = (cell) => others.map((f) => `${f.name} ${shown(cell.at[f.path] ?? "")}`).join(", ");
+  const groups = d3.groups(sweep.cells, words);
+  groups.sort(([, [a]], [, [b]]) => d3.ascending(key(a).map((place) => String.fromCharCode(32 + place)).join(""), key(b).map((place) => String.fromCharCode(32 + place)).join("")));
+  return groups.map(([title, cells]) => ({ ...sweep, title: `${sweep.workload}, ${title}`, cells }));
+}
+
+// One workload along the factor that is chosen; along a load where one was varied, with a line for each choice.
+function alongChoice(sweep, factor, panels) {
+  const sample = sweep.samples[0];
+  const { load, along, lines } = axesOf(sweep, factor);
   const levels = along.levels.map(shown), kinds = lines ? lines.levels.map(shown) : [];
-  // Of several cells at a place, as where a second load was varied, the middle one.
+  // Of several cells at a place the middle one.
   const points = d3.flatGroup(sweep.cells.filter((cell) => cell.values[0][0] != null), (cell) => shown(cell.at[along.path] ?? ""), (cell) => lines ? shown(cell.at[lines.path] ?? "") : "").map(([x, z, cells]) => {
     const middle = cells.slice().sort((a, b) => a.values[0][0] - b.values[0][0])[cells.length >> 1];
     return { x, z, value: middle.values[0][0], low: middle.interval?.[0], high: middle.interval?.[1] };
@@ -105,9 +126,9 @@ function alongChoice(sweep, factor, panels) {
       lines ? Plot.text(apart(ends, log), { x: "x", y: "label", text: "z", fill: "z", dx: 9, textAnchor: "start", fontWeight: 600 }) : null,
     ],
   }));
-  return { title: sweep.workload, words: `${sample.words}${sample.unit ? ` in ${sample.unit}` : ""}${betterWords(sample)}${lines ? `; a line for each ${lines.axis}` : ""}`, draw, published: theirs.length > 0, ringed: best !== undefined,
+  return { title: sweep.title ?? sweep.workload, words: `${sample.words}${sample.unit ? ` in ${sample.unit}` : ""}${betterWords(sample)}${lines ? `; a line for each ${lines.axis}` : ""}`, draw, published: theirs.length > 0, ringed: best !== undefined,
     header: ["workload", along.axis, ...(lines ? [lines.axis] : []), "value", "low", "high", "unit"],
-    rows: points.map((p) => [sweep.workload, p.x, ...(lines ? [p.z] : []), figure(p.value), figure(p.low), figure(p.high), sample.unit]) };
+    rows: points.map((p) => [sweep.title ?? sweep.workload, p.x, ...(lines ? [p.z] : []), figure(p.value), figure(p.low), figure(p.high), sample.unit]) };
 }
 
 const publishedOf = (workload, path) => (data.published?.cells ?? []).filter((cell) => cell.published != null && cell.quantity === workload && Object.keys(cell.at).length === 1 && path in cell.at).sort((a, b) => factorOf(path).levels.indexOf(a.at[path]) - factorOf(path).levels.indexOf(b.at[path]));
@@ -320,7 +341,7 @@ function time() {
   section.hidden = cells.length === 0;
   if (section.hidden) return;
   const parts = cells.flatMap((cell) => cell.parts.filter((part) => part.ms > 0).map((part) => ({ cell, ...part })));
-  const names = [...new Set(data.cells.flatMap((cell) => cell.parts.map((part) => part.part)))].filter((name) => parts.some((part) => part.part === name));
+  const names = data.parts.filter((name) => parts.some((part) => part.part === name));
   draw(section, `In ms a request, from the first moment to the last.${someWords(all)}`,
     Plot.plot(options({
       height: 70 + 26 * cells.length, marginLeft: labelMargin(cells),

@@ -42,6 +42,46 @@ fn looks_right(browser: &mut Browser, screen: Screen) {
     assert_eq!(light, screen.scheme == "light" || screen.medium == "print", "{screen:?}");
 }
 
+/// Each value of a second load has a chart that says so; a table that is cut says that, too; one layout alone has its figure as the
+/// headline, and what was measured names each layout once.
+#[test]
+fn loads_tables_and_one_layout() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    let Some(mut browser) = start(directory) else { return };
+    let loads = "workload.r = { kind = 'random', reads_percent = 100, count = 60, block = ['4KiB', '64KiB'], depth = [1, 4] }\n";
+    let run = |name: &str, volume: &str, loads: &str| {
+        let text = format!(
+            "volume = {{ drives = '4xst18000nm000j', interleave = '64KiB', {volume} }}\n{loads}"
+        );
+        std::fs::write(directory.join(format!("{name}.toml")), text).unwrap();
+        stdout(directory, &["run", &format!("{name}.toml"), "--out", name]);
+        stdout(directory, &["report", name, "--html", &format!("{name}.html")]);
+    };
+    run("two", "level = ['md-raid10', 'md-raid5']", loads);
+    run(
+        "one",
+        "level = 'md-raid5'",
+        &loads.replace("['4KiB', '64KiB']", "'4KiB'").replace("[1, 4]", "4"),
+    );
+    for screen in screens() {
+        browser.open(&directory.join("two.html"), "", screen);
+        looks_right(&mut browser, screen);
+        let titles = "[...document.querySelectorAll('#choice figcaption')].map((of) => of.firstChild.textContent).join('; ')";
+        let titles = browser.evaluate(titles);
+        let said = titles.as_str().unwrap();
+        assert!(said.starts_with("r, ") && said.contains("; r, "), "{said}");
+        assert_eq!(browser.holds("$('#ranking .scroll').hasAttribute('data-cut')"), screen.mobile);
+        browser.open(&directory.join("one.html"), "", screen);
+        looks_right(&mut browser, screen);
+        assert!(browser.holds(
+            "$('#answer').textContent.startsWith('One layout alone, nothing to choose: r ')"
+        ));
+    }
+    let page = std::fs::read_to_string(directory.join("two.html")).unwrap();
+    assert_eq!(page.matches(r#""at":{"volume.level":"md-raid5"},"label""#).count(), 1);
+}
+
 #[test]
 fn a_published_table() {
     let scratch = scratch();

@@ -1,5 +1,6 @@
 //! What the charts of a workload draw: for each workload what it is judged by, over all factors, loads too.
 
+use super::run::drawn;
 use crate::evidence::Evidence;
 use crate::judge::design::single;
 use crate::stats::noise::Noise;
@@ -57,7 +58,8 @@ fn sweep(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option
         .iter()
         .zip(&samples_of_main)
         .map(|(cell, samples)| {
-            let interval = noise.interval(samples).map(|interval| [interval.low, interval.high]);
+            let interval =
+                noise.interval(samples).map(|interval| [drawn(interval.low), drawn(interval.high)]);
             point(cell, &names, interval)
         })
         .collect();
@@ -78,7 +80,8 @@ fn point(cell: &CellSummary<'_>, names: &[&str], interval: Option<[f64; 2]>) -> 
             let samples = cell.samples(name);
             let low = samples.iter().copied().reduce(f64::min);
             let high = samples.iter().copied().reduce(f64::max);
-            json!([cell.measured(name), low, high])
+            let all = [cell.measured(name), low, high];
+            json!(all.map(|value| value.map(drawn)))
         })
         .collect();
     json!({ "at": at, "values": values, "interval": interval })

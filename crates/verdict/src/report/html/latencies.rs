@@ -1,6 +1,6 @@
 //! How long requests took, and what was completed over time: what the charts of single cells draw.
 
-use super::run::{in_order, short_labels};
+use super::run::{drawn, in_order, short_labels};
 use crate::report::load::word;
 use crate::why::{self, CellSummary};
 use serde_json::{Value as Json, json};
@@ -40,7 +40,7 @@ fn milliseconds(cell: &CellSummary<'_>) -> Option<Vec<f64>> {
         sum.add(&other).ok()?;
     }
     (!sum.is_empty()).then(|| {
-        let at = |share| sum.value_at_quantile(share) as f64 / 1e6;
+        let at = |share| drawn(sum.value_at_quantile(share) as f64 / 1e6);
         SHARES.into_iter().map(at).collect()
     })
 }
@@ -76,7 +76,7 @@ pub(super) fn over_time(results: &Results) -> Vec<Json> {
                 series["bytes"].as_array()?.iter().filter_map(Json::as_f64).collect();
             let each = bytes.len().div_ceil(POINTS).max(1);
             let rate = |batches: &[f64]| {
-                batches.iter().sum::<f64>() / 1e6 / (batch_s * batches.len() as f64)
+                drawn(batches.iter().sum::<f64>() / 1e6 / (batch_s * batches.len() as f64))
             };
             let rates: Vec<f64> = bytes.chunks(each).map(rate).collect();
             let warm_up_s = record.sample("warm_up_s");

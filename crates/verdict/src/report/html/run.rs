@@ -12,8 +12,8 @@ use crate::judge::{Layouts, Verdict};
 use crate::lost;
 use crate::report::ranking;
 use crate::reproduce::{Comparison, REPRODUCED_WITHIN};
-use crate::stats::median;
 use crate::stats::noise::Noise;
+use crate::stats::{Interval, median};
 use crate::tables::figure;
 use crate::why::{self, CellSummary};
 use serde_json::{Map, Value as Json, json};
@@ -31,8 +31,12 @@ const SCRIPT: &str = include_str!("../../../assets/run.js");
 /// The page of a results directory.
 pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) -> String {
     let manifest = &results.manifest;
+    let noun = if results.records.len() == 1 { "trial" } else { "trials" };
     let heading =
-        format!("{} on {}: {} trials", manifest.name, manifest.rig, results.records.len());
+        format!("{} on {}: {} {noun}", manifest.name, manifest.rig, results.records.len());
+    // One layout alone is no answer, but its figure is what the page is about.
+    let is_alone = verdict.answer.is_empty() && verdict.ranked.len() == 1;
+    let answer = if is_alone { verdict.of_one() } else { verdict.answer.clone() };
     let cells = why::cells(manifest, &results.records);
     let mut reasons = why::sentences(manifest, &cells);
     reasons.extend(lost::sentences(&cells));
@@ -46,7 +50,7 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
     frame(&Page {
         title: &manifest.name,
         heading: &heading,
-        answer: &verdict.answer,
+        answer: &answer,
         first: FIRST,
         points: &verdict.points,
         reasons: &reasons,
@@ -115,19 +119,22 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
     crossed.sort_by_key(|factor| std::cmp::Reverse(factor.levels.len()));
     let mut first = crossed.iter().map(|factor| &factor.paths[0]);
     let (first, second) = (first.next(), first.next());
-    let (quantities, rows) = quantities(results, &layouts, verdict);
+    let mut told = Told::default();
+    let quantities = quantities(results, &layouts, verdict, &mut told);
     json!({
         "factors": factors,
         "first_factor": first,
         "second_factor": second,
         "quantities": quantities,
-        "rows": rows,
+        "layouts": told.layouts,
+        "rows": told.rows,
         "sweeps": curves::sweeps(results),
         "decisive": decisive(verdict, &ats),
         "against_load": against_load(results),
         "latencies": latencies(results),
         "over_time": over_time(results),
         "cells": cells(results),
+        "parts": sample::parts_and_program().map(|part| part.words).collect::<Vec<_>>(),
         "within": REPRODUCED_WITHIN,
         "published": published.and_then(|published| beside(results, published)),
     })
@@ -154,31 +161,67 @@ fn decisive(verdict: &Verdict, ats: &[&Map<String, Json>]) -> Vec<String> {
     effects.into_iter().filter_map(|(name, _)| of(name)).collect()
 }
 
-/// What can be looked at, the objective first, and its value on each layout.
-fn quantities(results: &Results, layouts: &Layouts, verdict: &Verdict) -> (Vec<Json>, Vec<Json>) {
+/// What was measured of layouts. Each layout is told once, and a row names it by its place: thousands of cells are as many
+/// quantities on some hundred layouts.
+#[derive(Default)]
+struct Told {
+    layouts: Vec<Json>,
+    places: BTreeMap<String, usize>,
+    /// The quantity by its place, the layout by its place, value, low, high and trials.
+    rows: Vec<Json>,
+}
+
+impl Told {
+    fn row(
+        &mut self,
+        quantity: usize,
+        (at, label, factors): (&Map<String, Json>, &str, &Factors),
+        (value, interval, trials): (f64, Option<Interval>, usize),
+    ) {
+        let key = Json::from(at.clone()).to_string();
+        let layouts = &mut self.layouts;
+        let place = *self.places.entry(key).or_insert_with(|| {
+            layouts.push(json!({ "at": words(at, factors), "label": label }));
+            layouts.len() - 1
+        });
+        let (low, high) = interval.map(|of| (drawn(of.low), drawn(of.high))).unzip();
+        self.rows.push(json!([quantity, place, drawn(value), low, high, trials]));
+    }
+}
+
+/// A number with as many digits as a chart or a table shows.
+pub(super) fn drawn(number: f64) -> f64 {
+    const DIGITS: i32 = 6;
+    if !number.is_normal() {
+        return number;
+    }
+    let digits = DIGITS - 1 - number.abs().log10().floor() as i32;
+    let scale = 10_f64.powi(digits.abs());
+    if digits < 0 { (number / scale).round() * scale } else { (number * scale).round() / scale }
+}
+
+/// What can be looked at, the objective first; what it is on each layout is `told`.
+fn quantities(
+    results: &Results,
+    layouts: &Layouts,
+    verdict: &Verdict,
+    told: &mut Told,
+) -> Vec<Json> {
     // What tests the model of a time is not what tests it of a rate, and is asked once for each.
     let mut known: BTreeMap<Option<&'static str>, Evidence> = BTreeMap::new();
     let mut quantities = Vec::new();
-    let mut rows = Vec::new();
     let (objective, factors) = (&verdict.objective, &layouts.factors);
     let is_objective = |quantity: &Measure| objective.get(4..) == Some(quantity.called());
     if !layouts.quantities.iter().any(is_objective) {
-        rows.extend(verdict.ranked.iter().map(|row| {
-            let (low, high) = row.interval.map(|i| (i.low, i.high)).unzip();
-            json!({
-                "quantity": objective, "at": words(&row.at, factors), "label": row.label, "value": row.value,
-                "low": low, "high": high, "trials": row.trials,
-            })
-        }));
-        rows.extend(verdict.left_out.iter().filter_map(|out| {
-            let value = out.value?;
-            Some(json!({
-                "quantity": objective, "at": words(&out.at, factors), "label": out.label, "value": value,
-                "trials": out.trials,
-            }))
-        }));
+        for row in &verdict.ranked {
+            told.row(0, (&row.at, &row.label, factors), (row.value, row.interval, row.trials));
+        }
+        for out in &verdict.left_out {
+            let Some(value) = out.value else { continue };
+            told.row(0, (&out.at, &out.label, factors), (value, None, out.trials));
+        }
         // What no layout was measured for cannot be looked at.
-        if !rows.is_empty() {
+        if !told.rows.is_empty() {
             quantities
                 .push(json!({ "name": objective, "unit": verdict.unit, "better": verdict.better }));
         }
@@ -191,6 +234,7 @@ fn quantities(results: &Results, layouts: &Layouts, verdict: &Verdict) -> (Vec<J
     for index in order {
         let quantity = &layouts.quantities[index];
         let name = quantity.called();
+        let place = quantities.len();
         quantities.push(json!({ "name": name, "unit": quantity.unit, "better": quantity.better }));
         let samples: Vec<Vec<f64>> =
             layouts.layouts.iter().map(|layout| layout.values(index)).collect();
@@ -204,15 +248,12 @@ fn quantities(results: &Results, layouts: &Layouts, verdict: &Verdict) -> (Vec<J
             Noise::of(&samples, residuals, evidence.difference()).with_level(evidence.level());
         for (layout, samples) in layouts.layouts.iter().zip(&samples) {
             let Some(value) = median(samples) else { continue };
-            let interval = noise.interval(samples);
-            let (low, high) = interval.map(|i| (i.low, i.high)).unzip();
-            rows.push(json!({
-                "quantity": name, "at": words(&layout.at, factors), "label": factors.label(&layout.at),
-                "value": value, "low": low, "high": high, "trials": samples.len(),
-            }));
+            let label = factors.label(&layout.at);
+            let measured = (value, noise.interval(samples), samples.len());
+            told.row(place, (&layout.at, &label, factors), measured);
         }
     }
-    (quantities, rows)
+    quantities
 }
 
 fn words(at: &Map<String, Json>, factors: &Factors) -> Map<String, Json> {
@@ -259,8 +300,11 @@ fn cells(results: &Results) -> Vec<Json> {
         members || sample::parts().any(|part| cell.median(part.name) > 0.0)
     });
     told.map(|(cell, short)| {
+        // What took no time is not drawn.
         let parts: Vec<Json> = sample::parts_and_program()
-            .map(|part| json!({ "part": part.words, "ms": cell.median(part.name) }))
+            .map(|part| (part, cell.median(part.name)))
+            .filter(|(_, ms)| *ms > 0.0)
+            .map(|(part, ms)| json!({ "part": part.words, "ms": drawn(ms) }))
             .collect();
         let members = cell.records.iter().map(|record| record.member_busy.len()).max().unwrap_or(0);
         let busy: Vec<f64> = (0..members)
@@ -270,10 +314,9 @@ fn cells(results: &Results) -> Vec<Json> {
                     .iter()
                     .filter_map(|r| r.member_busy.get(member).copied())
                     .collect();
-                median(&shares)
+                median(&shares).map(drawn)
             })
             .collect();
-        let parts = if parts.iter().all(|p| p["ms"] == 0.0) { Vec::new() } else { parts };
         json!({
             "label": cell.label(), "short": short, "workload": cell.workload, "parts": parts,
             "member_busy": busy,
