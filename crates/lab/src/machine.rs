@@ -30,7 +30,5 @@ pub use caches::write_cache_bytes;
 pub use file_system::file_system;
 pub use host::{drives, volume, with_log};
 pub(crate) use linux::bitmap;
-pub use linux::{
-    READ_AHEAD_MEMBERS_MAX, WRITE_BACK_MEMBERS_MAX, has_one_queue, read_ahead_sectors, scheduler,
-};
+pub use linux::{READ_AHEAD_MEMBERS_MAX, has_one_queue, read_ahead_sectors, scheduler};
 pub use programs::{Sending, for_programs};

@@ -71,7 +71,8 @@ fn loads_tables_and_one_layout() {
         let titles = browser.evaluate(titles);
         let said = titles.as_str().unwrap();
         assert!(said.starts_with("r, ") && said.contains("; r, "), "{said}");
-        assert_eq!(browser.holds("$('#ranking .scroll').hasAttribute('data-cut')"), screen.mobile);
+        let is_cut = browser.holds("$('#ranking .scroll').hasAttribute('data-cut')");
+        assert!(is_cut || !screen.mobile, "{screen:?}");
         browser.open(&directory.join("one.html"), "", screen);
         looks_right(&mut browser, screen);
         assert!(browser.holds(

@@ -22,8 +22,6 @@ const MAX_SEGMENTS: u32 = 168;
 const ONE_QUEUE_TAGS: usize = 32;
 /// The most members over which what is read ahead is held to a kernel (docs/md.md).
 pub const READ_AHEAD_MEMBERS_MAX: usize = 24;
-/// The same of what is written back over md.
-pub const WRITE_BACK_MEMBERS_MAX: usize = 24;
 /// What Linux reads ahead of a device that says no best size (`VM_READAHEAD_PAGES`).
 const READ_AHEAD_SECTORS: u64 = 256;
 /// What a queue with a scheduler holds at most for each two of its requests (`BLKDEV_DEFAULT_RQ`).
