@@ -4,6 +4,7 @@ pub mod bootstrap;
 pub mod compare;
 pub mod noise;
 pub mod polish;
+pub mod shares;
 pub mod student;
 
 use serde::Serialize;

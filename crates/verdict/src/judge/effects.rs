@@ -3,7 +3,8 @@
 use super::design::{self, Factor};
 pub use crate::stats::compare::Paired;
 use crate::stats::compare::paired;
-use crate::stats::polish::{Polish, polish, variance_shares};
+use crate::stats::polish::{Polish, polish};
+use crate::stats::shares::variance_shares;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::cmp::Reverse;
@@ -17,7 +18,7 @@ pub struct Effects {
     pub of: String,
     /// What each factor does.
     pub factors: Vec<FactorEffect>,
-    /// The share of the variance that no factor explains on its own.
+    /// The share of the variance that the factors do not explain: what interacts, and noise.
     pub unexplained: f64,
     /// How far a cell lies from the additive fit, as a standard deviation of logarithms.
     pub scale: f64,
@@ -36,7 +37,7 @@ pub struct Effects {
 pub struct FactorEffect {
     /// The factor.
     pub factor: String,
-    /// The share of the variance of the logarithms that it explains.
+    /// The share of the variance of the logarithms that it explains; those of all factors add up to 1 at most.
     pub variance_share: f64,
     /// Its levels, each with the ratio to the middle one that it makes.
     pub levels: Vec<(String, f64)>,

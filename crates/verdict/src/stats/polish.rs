@@ -76,29 +76,6 @@ fn by_level(of: &[usize], count: usize) -> Vec<Vec<usize>> {
     members
 }
 
-/// The share of the variance that each factor explains: the sum of squares of its levels' means over
-/// that of all values (Fisher, Statistical Methods for Research Workers, 1925). They add up to less
-/// than 1 by what interacts and what is noise; that they can be added at all needs a full cross.
-pub fn variance_shares(values: &[f64], levels: &[Vec<usize>]) -> Vec<f64> {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let total: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    levels
-        .iter()
-        .map(|of| {
-            let count = of.iter().max().map_or(0, |most| most + 1);
-            let explained: f64 = by_level(of, count)
-                .into_iter()
-                .map(|members| {
-                    let own: Vec<f64> = members.into_iter().map(|index| values[index]).collect();
-                    let (n, sum) = (own.len() as f64, own.iter().sum::<f64>());
-                    if own.is_empty() { 0.0 } else { n * (sum / n - mean) * (sum / n - mean) }
-                })
-                .sum();
-            if total > 0.0 { explained / total } else { 0.0 }
-        })
-        .collect()
-}
-
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "these figures are exact")]
 mod tests {
@@ -118,12 +95,5 @@ mod tests {
         let fit = polish(&values, &levels);
         assert_eq!(fit.residuals[8], 100.0);
         assert_eq!(fit.scale, 0.0);
-    }
-
-    #[test]
-    fn shares_of_the_variance_add_up() {
-        let levels = vec![vec![0, 0, 1, 1], vec![0, 1, 0, 1]];
-        let shares = variance_shares(&[0.0, 1.0, 3.0, 4.0], &levels);
-        assert!((shares[0] - 0.9).abs() < 1e-12 && (shares[1] - 0.1).abs() < 1e-12);
     }
 }
