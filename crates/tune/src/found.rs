@@ -19,7 +19,7 @@ use store::record::Record;
 use store::sample;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
-use verdict::stats::median;
+use verdict::stats::{Interval, median};
 use verdict::tables::{figure, listed, percent, slower};
 
 /// What the verdict says of what the answer holds for, in its own words.
@@ -84,13 +84,16 @@ fn streams(records: &[Record]) -> Vec<String> {
 }
 
 impl Found<'_> {
+    /// How many times better the answer is than the second, which is the fastest where the answer is another.
     pub(crate) fn difference(&self) -> Option<Difference> {
         let second = self.second?;
-        // Both are held against the best measured.
-        let of = second.behind / self.first.behind;
-        let interval = second.behind_interval.filter(|_| self.why == Why::Fastest);
+        // Both are held against the best measured, which is one of them.
+        let interval = match self.first.standing {
+            Standing::Best => second.behind_interval,
+            _ => self.first.behind_interval.map(inverse),
+        };
         Some(Difference {
-            estimate: of,
+            estimate: second.behind / self.first.behind,
             low: interval.map(|interval| interval.low),
             high: interval.map(|interval| interval.high),
         })
@@ -348,6 +351,11 @@ impl Found<'_> {
     }
 }
 
+/// How many times better one is than another, from how many times better that one is.
+fn inverse(of: Interval) -> Interval {
+    Interval { low: 1.0 / of.high, high: 1.0 / of.low }
+}
+
 /// That md adds no disk to this level later (Linux 6.1, raid10.c, `raid10_check_reshape`).
 fn never_grows(level: &Level) -> Option<&'static str> {
     (level.spread() == Some(Spread::Far)).then_some(
@@ -425,7 +433,7 @@ fn not_compared(verdict: &Verdict) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use lab::experiment::Experiment;
     use lab::rig::sim::Sim;
@@ -464,7 +472,7 @@ mod tests {
         assert_eq!(share("backup", "md-raid10-f2"), near);
     }
 
-    fn answered(drives: &str, work: &str, levels: &[&str]) -> crate::Tuned {
+    pub(crate) fn answered(drives: &str, work: &str, levels: &[&str]) -> crate::Tuned {
         let levels = levels.iter().map(ToString::to_string).collect();
         let asked = crate::question::tests::question(drives, work, 1);
         crate::tune(&Question { levels, ..asked }, &Sim, None, &mut |_| ()).unwrap()
@@ -512,6 +520,17 @@ mod tests {
             let line = found.lines.iter().find(|(about, _)| about == "spindles").unwrap();
             assert!(line.1.contains(": in 20 repeats md-raid10, 16KiB chunk made "), "{line:?}");
         }
+    }
+
+    /// What is kept although another is ahead has an interval, too: how far behind that one it may be.
+    #[test]
+    fn what_is_kept_has_an_interval() {
+        let found = answered("4x 980 pro 1tb", "vm", &[]);
+        assert!(found.verdict.contains("nothing tried is reliably better"), "{}", found.verdict);
+        let difference = found.difference.unwrap();
+        let [low, high] = [difference.low.unwrap(), difference.high.unwrap()];
+        assert!(low < difference.estimate && difference.estimate < high, "{difference:?}");
+        assert!(low < 1.0 && high > 1.0, "it ties: {difference:?}");
     }
 
     /// Reads set no bit of a bitmap, and do not wait for one.
