@@ -7,6 +7,7 @@ use crate::danger::Limit;
 use crate::drives::Drives;
 use crate::front::{self, FrontRow};
 use crate::question::Question;
+use crate::rules::layouts;
 use crate::search::{Effort, race};
 use crate::space::{At, Open, Space};
 use crate::why::Reason;
@@ -173,7 +174,7 @@ pub fn tune_experiment(
         risk: risk.as_ref().map_or(Json::Null, Lost::json),
         reasons,
         sensitivity: Vec::new(),
-        rules: Vec::new(),
+        rules: layouts::of_layouts(&space, judged),
         commands: best
             .map(|best| {
                 let (trial, question) = (&space.trials[best], posed.question.as_ref());

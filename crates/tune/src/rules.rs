@@ -10,6 +10,8 @@
 //! Their constants are recalled from the papers, not read there. An Exos X18 with 8 in flight: 0.25 · 12.2 ms ·
 //! 288 MB/s · 7 = 6.1 MB.
 
+pub(crate) mod layouts;
+
 use block::units::format_bytes;
 use lab::Result;
 use lab::catalogue::{self, Drive, Model};
@@ -61,6 +63,8 @@ pub struct Case {
     pub parity: bool,
     /// The largest chunk that is tried, in KiB.
     pub largest_kib: u64,
+    /// The smallest.
+    pub smallest_kib: u64,
 }
 
 /// What drives are, to rules that weigh positioning against transfer.
@@ -120,8 +124,8 @@ impl Media {
 const WEIGHS: &str = "it weighs positioning against transfer; it ignores command costs, the stripe cache and the \
                       drives' queues";
 
-/// The smallest chunk that is tried, in KiB.
-const SMALLEST_KIB: u64 = 16;
+/// The smallest chunk that is tried of drives, in KiB.
+pub(crate) const SMALLEST_KIB: u64 = 16;
 
 /// All rules on this case.
 pub fn rules(case: &Case) -> Vec<Rule> {
@@ -205,14 +209,14 @@ fn by_position(name: &'static str, case: &Case, share: Option<f64>) -> Rule {
         } else {
             format!("{:.0} KiB", bytes / 1024.0)
         },
-        chunk_kib: Some(nearest_chunk_kib(bytes, case.largest_kib)),
+        chunk_kib: Some(nearest_chunk_kib(bytes, case)),
         agrees: None,
         why: if case.largest_kib as f64 * 2048.0 < bytes {
             let largest = format_bytes(case.largest_kib << 10);
             let (number, unit) = largest.split_at(largest.find(char::is_alphabetic).unwrap_or(0));
             format!("judged as {number} {unit}, the largest that is tried; {WEIGHS}")
-        } else if bytes * 2.0 < (SMALLEST_KIB << 10) as f64 {
-            format!("judged as {SMALLEST_KIB} KiB, the smallest that is tried; {WEIGHS}")
+        } else if bytes * 2.0 < (case.smallest_kib << 10) as f64 {
+            format!("judged as {} KiB, the smallest that is tried; {WEIGHS}", case.smallest_kib)
         } else {
             WEIGHS.into()
         },
@@ -220,9 +224,9 @@ fn by_position(name: &'static str, case: &Case, share: Option<f64>) -> Rule {
 }
 
 /// The power of two nearest to so many bytes that is tried, in KiB.
-fn nearest_chunk_kib(bytes: f64, largest_kib: u64) -> u64 {
+fn nearest_chunk_kib(bytes: f64, case: &Case) -> u64 {
     let kib = (bytes / 1024.0).max(1.0).log2().round().exp2() as u64;
-    kib.clamp(SMALLEST_KIB, largest_kib)
+    kib.clamp(case.smallest_kib, case.largest_kib)
 }
 
 #[cfg(test)]
@@ -237,6 +241,7 @@ mod tests {
         in_order: true,
         parity: false,
         largest_kib: 1024,
+        smallest_kib: SMALLEST_KIB,
     };
 
     #[test]

@@ -348,6 +348,7 @@ fn case(question: &Question, tried: &Tried<'_>, best: &Candidate) -> Result<Case
         in_order: text("kind").is_none_or(|kind| kind == "sequential" || kind == "dd"),
         parity: best.level.has_parity(),
         largest_kib: parse_bytes(question.largest_chunk()).map_or(1024, |bytes| bytes >> 10),
+        smallest_kib: rules::SMALLEST_KIB,
     })
 }
 
