@@ -5,6 +5,7 @@ use crate::blocks::Blocks;
 use crate::commands::Command;
 use crate::confirm::Confirmed;
 use crate::doubt::Doubt;
+use crate::factors::Decides;
 use crate::front::FrontRow;
 use crate::read_ahead::ReadAhead;
 use crate::rules::Rule;
@@ -27,8 +28,9 @@ pub struct Tuned {
     pub difference: Option<Difference>,
     /// What to do, in one sentence.
     pub verdict: String,
-    /// What each factor explains.
-    pub factors: Vec<FactorShare>,
+    /// What each factor explains, and what none does.
+    #[serde(flatten)]
+    pub decides: Decides,
     /// What no other beats in speed, room, survival and risk together.
     pub front: Vec<FrontRow>,
     /// What the best may lose.

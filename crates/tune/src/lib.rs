@@ -14,6 +14,7 @@
 //! pair       the best with two values of such a key
 //! without_copies  cloud volumes as a plain stripe, beside its risk · groups  arrays side by side with more spares
 //! doubt      what was assumed, otherwise · turns  where the choice turns, in words · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
+//! factors    how much of the variance each explains
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
 //! ```
@@ -34,6 +35,7 @@ mod doubt;
 pub mod drives;
 pub mod explore;
 pub mod files;
+mod factors;
 mod fits;
 mod found;
 mod front;
@@ -64,6 +66,7 @@ pub use confirm::{Confirm, Confirmed};
 pub use danger::drive_facts;
 pub use doubt::Doubt;
 pub use drives::Drives;
+pub use factors::Decides;
 pub use front::FrontRow;
 pub use posed::{Posed, tune_experiment};
 pub use question::Question;

@@ -1,10 +1,11 @@
 //! An experiment as the question: its own layouts are what is chosen among, whatever they are.
 
-use crate::answer::{Difference, FactorShare, Tuned};
+use crate::answer::{Difference, Tuned};
 use crate::beside::{Beside, OfExperiment};
 use crate::confirm::{Confirm, Confirmed};
 use crate::danger::Limit;
 use crate::drives::Drives;
+use crate::factors::Decides;
 use crate::front::{self, FrontRow};
 use crate::question::Question;
 use crate::rules::layouts;
@@ -162,14 +163,19 @@ pub fn tune_experiment(
         .map_or(0.0, |(lost, best)| resync_h(&space.trials[best], &lost.inputs));
     let beside = first.map(|first| beside(posed, &space, open, (&first.at, &records), resync_h));
     let beside = beside.unwrap_or_default();
+    let decides = Decides::of(&verdict);
     let answer = Said { posed, space: &space, verdict: judged, best, confirmed };
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
         runner_up: second.map(|second| second.at.clone()),
         difference: first.zip(second).map(|(first, second)| difference(first, second)),
         verdict: answer.sentence(),
-        factors: factors(&verdict),
-        lines: answer.lines(risk.as_ref(), &front, &beside),
+        lines: {
+            let mut lines = answer.lines(risk.as_ref(), &front, &beside);
+            lines.extend(decides.line(str::to_string));
+            lines
+        },
+        decides,
         front,
         risk: risk.as_ref().map_or(Json::Null, Lost::json),
         reasons,
@@ -287,16 +293,6 @@ fn difference(first: &Ranked, second: &Ranked) -> Difference {
         low: interval.map(|interval| interval.low),
         high: interval.map(|interval| interval.high),
     }
-}
-
-/// What each factor explains.
-fn factors(verdict: &Verdict) -> Vec<FactorShare> {
-    let factors = verdict.effects.first().map_or(&[][..], |effects| &effects.factors);
-    let share = |of: &verdict::judge::effects::FactorEffect| FactorShare {
-        name: of.factor.clone(),
-        variance_share: of.variance_share,
-    };
-    factors.iter().map(share).collect()
 }
 
 /// Measures the best and another without each mechanism.

@@ -1,6 +1,6 @@
 //! From the question to the answer.
 
-use crate::answer::{FactorShare, Tuned};
+use crate::answer::Tuned;
 use crate::beside::OfQuestion;
 use crate::candidate::Candidate;
 use crate::commands::{
@@ -8,6 +8,7 @@ use crate::commands::{
 };
 use crate::confirm::Confirm;
 use crate::doubt::Doubt;
+use crate::factors::{Decides, of_md};
 use crate::found::Found;
 use crate::groups::Groups;
 use crate::pick::{Picked, Why, is_alike, is_default, pick};
@@ -92,7 +93,7 @@ pub fn tune(
     let groups = Groups::measure(&tried)?;
     let all = groups.as_ref().map_or(&verdict, |groups| &groups.verdict);
     let front = front::front(question, all, best, groups.as_ref())?;
-    let short = (!tried.short.is_empty()).then(|| tried.short_verdict()).transpose()?;
+    let decides = Decides::of_question(&tried, &verdict)?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let found =
         Found { question, best, first, second, other, why, than, verdict: judged, confirmed };
@@ -104,14 +105,14 @@ pub fn tune(
     let value = (first.value, judged.better);
     lines.extend(groups.map(|groups| groups.line(question, &front, value)));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
-    lines.extend(beside.lines());
+    lines.extend(beside.lines().chain(decides.line(of_md)));
     lines.extend(turns::lines(&doubts));
     Ok(Tuned {
         best: first.at.clone(),
         runner_up: second.map(|second| second.at.clone()),
         difference: found.difference(),
         verdict: found.sentence(&tried.of(best)),
-        factors: factors(short.as_ref().unwrap_or(&verdict)),
+        decides,
         front: front.clone(),
         risk: danger::json(&risk, &inputs),
         lines,
@@ -466,13 +467,4 @@ fn assumed(question: &Question, tried: &Tried<'_>) -> Json {
         "subject_to": question.subject_to,
         "experiment": settings::json(&tried.experiment),
     })
-}
-
-/// What each factor explains.
-fn factors(verdict: &Verdict) -> Vec<FactorShare> {
-    let factors = verdict.effects.first().map_or(&[][..], |effects| &effects.factors);
-    let shares = factors
-        .iter()
-        .map(|of| FactorShare { name: of.factor.clone(), variance_share: of.variance_share });
-    shares.collect()
 }

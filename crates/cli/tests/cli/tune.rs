@@ -18,6 +18,7 @@ fn the_json_has_the_keys_that_were_promised() {
         "difference",
         "verdict",
         "factors",
+        "interaction_and_noise",
         "front",
         "risk",
         "reasons",
@@ -67,6 +68,11 @@ fn the_json_has_the_keys_that_were_promised() {
         assert!(!rows.is_empty(), "{list}");
         assert!(rows.iter().all(|row| keys.iter().all(|key| row.get(key).is_some())), "{list}");
     }
+    // What the factors explain, and the rest, are all of it.
+    let share = |of: &serde_json::Value| of["variance_share"].as_f64().unwrap();
+    let explained: f64 = found["factors"].as_array().unwrap().iter().map(share).sum();
+    let rest = found["interaction_and_noise"].as_f64().unwrap();
+    assert!(rest >= 0.0 && (explained + rest - 1.0).abs() < 1e-9, "{explained} and {rest}");
     // Each row of the front is beaten by none: the fastest comes first, and what follows has more room or survives more.
     let front = found["front"].as_array().unwrap();
     let speed = |row: &serde_json::Value| row["value"].as_f64().unwrap();
