@@ -6,7 +6,7 @@ use crate::commands::Command;
 use crate::confirm::Confirmed;
 use crate::doubt::Doubt;
 use crate::factors::Decides;
-use crate::front::FrontRow;
+use crate::front::{FrontRow, Shown};
 use crate::read_ahead::ReadAhead;
 use crate::rules::Rule;
 use crate::scheduler::Scheduler;
@@ -108,8 +108,9 @@ impl Tuned {
         let mut text = marked(STRONG, &paragraphs(std::slice::from_ref(&self.verdict)));
         text += &labelled(&self.lines);
         if !self.front.is_empty() {
-            let front = "Front: no other layout beats one of these in speed, room, survival and risk at once";
-            text += &section(front, &self.front_table());
+            let front = "Front: no other layout beats one of these in speed, room, survival";
+            let others = if costs_differ(&self.front) { ", risk and cost" } else { " and risk" };
+            text += &section(&format!("{front}{others} at once"), &self.front_table());
         }
         let reasons: Vec<String> =
             self.reasons.iter().map(|reason| format!("  {}", reason.sentence)).collect();
@@ -149,15 +150,21 @@ impl Tuned {
     fn front_table(&self) -> String {
         let (heading, words) = FrontRow::heading(&self.front);
         let mut rows = table(&heading, words);
-        let has_parity = FrontRow::have_parity(&self.front);
+        let shown = Shown::of(&self.front);
         for row in &self.front {
-            rows.add_row(row.cells(has_parity));
+            rows.add_row(row.cells(shown));
         }
         // The hours of a rebuild stand in a line of the answer, too.
         let least: Vec<usize> =
             heading.iter().position(|name| name == "rebuild h").into_iter().collect();
         format!("{}\n", fitted(rows, &least))
     }
+}
+
+/// Whether the drives of some layouts cost more than those of others.
+fn costs_differ(front: &[FrontRow]) -> bool {
+    let mut costs = front.iter().filter_map(|row| row.cost_usd);
+    costs.next().is_some_and(|first| costs.any(|cost| (cost - first).abs() > 0.005))
 }
 
 fn section(heading: &str, body: &str) -> String {

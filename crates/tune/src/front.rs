@@ -36,7 +36,11 @@ pub struct FrontRow {
     pub unit: String,
     /// Bytes that can be used.
     pub usable_bytes: u64,
-    /// What the drives cost for a terabyte of that, in US dollars, where the price is known.
+    /// The same with one member failed; nothing where none may fail, or that is not modelled.
+    pub degraded: Option<f64>,
+    /// What the drives cost, spares included, in US dollars, where the price is known.
+    pub cost_usd: Option<f64>,
+    /// The same for a terabyte of what can be used.
     pub usd_per_tb: Option<f64>,
     /// Drives that may fail.
     pub survives: usize,
@@ -113,25 +117,26 @@ impl FrontRow {
         if is_new { "; a power cut can leave its parity wrong (write hole)" } else { "" }
     }
 
-    /// The heading of the table of such rows.
+    /// The heading of the table of such rows, of those columns that have something to say.
     pub(crate) fn heading(rows: &[FrontRow]) -> (Vec<String>, usize) {
         let words: &[&str] = match rows.first().map(|row| row.words.len()) {
             Some(1) => &["layout"],
             _ => &["level", "chunk"],
         };
-        let figures = ["speed", "room", "survives", "rebuild h", "all data lost in 5 years"];
-        let torn: &[&str] = if FrontRow::have_parity(rows) { &["torn by a crash"] } else { &[] };
-        let columns = words.iter().chain(&figures).chain(torn);
-        (columns.map(|word| (*word).to_string()).collect(), words.len())
+        let shown = Shown::of(rows);
+        let mut columns = words.to_vec();
+        columns.push("speed");
+        columns.extend(shown.degraded.then_some("one failed"));
+        columns.push("room");
+        columns.extend(shown.cost.then_some("US$ per TB"));
+        columns.extend(["survives", "rebuild h", "all data lost in 5 years"]);
+        columns.extend(shown.torn.then_some("torn by a crash"));
+        let columns = columns.into_iter();
+        (columns.map(str::to_string).collect(), words.len())
     }
 
-    /// Whether a crash can tear a stripe of any of these.
-    pub(crate) fn have_parity(rows: &[FrontRow]) -> bool {
-        rows.iter().any(|row| row.torn_by_crash.is_some())
-    }
-
-    /// The cells of its row; that of a torn stripe where any of the table has parity.
-    pub(crate) fn cells(&self, has_parity: bool) -> Vec<String> {
+    /// The cells of its row.
+    pub(crate) fn cells(&self, shown: Shown) -> Vec<String> {
         let [idle, _, loaded] = self.rebuild_h.values();
         let [low, high] = [self.gone.low, self.gone.high].map(in_words);
         let mut cells = self.words.clone();
@@ -141,9 +146,13 @@ impl FrontRow {
         if let (Some(chunk), Some(in_use)) = (cells.last_mut(), &self.in_use) {
             *chunk = format!("{chunk}, {in_use}");
         }
+        cells.push(format!("{} {}", figure(self.value), self.unit));
+        let degraded = || self.degraded.map_or("–".into(), |value| figure(value).to_string());
+        cells.extend(shown.degraded.then(degraded));
+        cells.push(room(self.usable_bytes));
+        let cost = || self.usd_per_tb.map_or("–".into(), |cost| figure(cost).to_string());
+        cells.extend(shown.cost.then(cost));
         cells.extend([
-            format!("{} {}", figure(self.value), self.unit),
-            room(self.usable_bytes),
             self.survives.to_string(),
             if self.survives == 0 {
                 "–".into()
@@ -156,9 +165,36 @@ impl FrontRow {
             below if below.starts_with("below") => below,
             most => format!("up to {most}"),
         });
-        cells.extend(has_parity.then_some(torn));
+        cells.extend(shown.torn.then_some(torn));
         cells
     }
+}
+
+/// Columns of the table that not every front has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown {
+    /// The speed with a member failed, where it is known of any.
+    degraded: bool,
+    /// What room costs, where a price is known.
+    cost: bool,
+    /// A stripe torn by a crash, where any of them keeps parity.
+    torn: bool,
+}
+
+impl Shown {
+    pub(crate) fn of(rows: &[FrontRow]) -> Shown {
+        Shown {
+            degraded: rows.iter().any(|row| row.degraded.is_some()),
+            cost: rows.iter().any(|row| row.usd_per_tb.is_some()),
+            torn: rows.iter().any(|row| row.torn_by_crash.is_some()),
+        }
+    }
+}
+
+/// Whether drives that cost `own` may stand behind others that cost `other`: what is cheaper may not. Where a price is not
+/// known, cost says nothing.
+fn costs_no_less(own: Option<f64>, other: Option<f64>) -> bool {
+    own.zip(other).is_none_or(|(own, other)| other <= own * (1.0 + LAST_STRIPE))
 }
 
 /// The chance of a layout that all is lost, beside the `other`'s.
@@ -215,7 +251,8 @@ pub(crate) fn is_more_room(bytes: u64, than: u64) -> bool {
     bytes as f64 > than as f64 * (1.0 + LAST_STRIPE)
 }
 
-/// The front of an experiment's layouts: what none beats in speed, room, survival, and what a crash loses or tears.
+/// The front of an experiment's layouts: what none beats in speed, room, survival, what a crash loses or tears, and cost,
+/// where that is known.
 pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Result<Vec<FrontRow>> {
     let mut rows: Vec<FrontRow> = Vec::new();
     let mut worth: Vec<Worth> = Vec::new();
@@ -227,6 +264,7 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
         let volume = &trial.setup.volume;
         let Some(usable_bytes) = posed.room_bytes(trial) else { continue };
         let survives = volume.level.losses_survived(volume.members.len());
+        let cost_usd = posed.cost_usd(trial, ranked.facts.price_usd);
         let own = Worth {
             value: ranked.value,
             trials: ranked.trials,
@@ -236,6 +274,7 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
             // A partial parity log restores what is torn.
             may_be_torn: volume.level.has_parity() && !volume.has_ppl,
             is_kept: ranked.facts.lost_by_crash.is_none(),
+            cost_usd,
             spread: None,
             is_answer: worth.is_empty(),
         };
@@ -245,18 +284,14 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
         }
         let Some(risk) = posed.risk(trial) else { continue };
         let (risk, inputs) = risk?;
-        let cost = posed.price_usd.map(|price| {
-            let spares = posed.question.as_ref().map_or(0, |question| question.spares);
-            price * (volume.members.len() + spares) as f64
-        });
         worth.push(Worth { gone: risk.gone.middle, ..own });
         rows.push(FrontRow {
             value: ranked.value,
             unit: verdict.unit.clone(),
             usable_bytes,
-            usd_per_tb: cost
-                .or(ranked.facts.price_usd)
-                .map(|cost| cost / (usable_bytes as f64 / 1e12)),
+            degraded: None,
+            cost_usd,
+            usd_per_tb: cost_usd.map(|cost| cost / (usable_bytes as f64 / 1e12)),
             survives,
             rebuild_h: inputs.rebuild_h.range,
             gone: risk.gone,
@@ -323,6 +358,7 @@ pub(crate) fn front(
             gone: risk.gone.middle,
             may_be_torn: risk.torn.is_some(),
             is_kept: true,
+            cost_usd: question.cost_usd(),
             spread: level.spread(),
             is_answer: of_answer.is_some(),
         });
@@ -332,6 +368,8 @@ pub(crate) fn front(
             value: ranked.value,
             unit: verdict.unit.clone(),
             usable_bytes: question.usable_bytes(&level),
+            degraded: None,
+            cost_usd: question.cost_usd(),
             usd_per_tb: question
                 .cost_usd()
                 .map(|cost| cost / (question.usable_bytes(&level) as f64 / 1e12)),
@@ -367,6 +405,7 @@ struct Worth {
     may_be_torn: bool,
     /// Whether a crash loses nothing that was acknowledged.
     is_kept: bool,
+    cost_usd: Option<f64>,
     spread: Option<Spread>,
     is_answer: bool,
 }
@@ -422,13 +461,14 @@ impl Worth {
         self.is_no_worse(other) && is_as_safe && (is_plainer || is_whole)
     }
 
-    /// Whether it holds and survives as much, and a crash does no more to it. What does not fill the last stripe of a volume
+    /// Whether it holds and survives as much, costs no more, and a crash does no more to it. What does not fill the last stripe of a volume
     /// makes no room.
     fn is_no_worse(&self, other: &Worth) -> bool {
         !is_more_room(other.room, self.room)
             && self.survives >= other.survives
             && self.is_kept >= other.is_kept
             && self.may_be_torn <= other.may_be_torn
+            && costs_no_less(other.cost_usd, self.cost_usd)
     }
 }
 
@@ -444,6 +484,8 @@ mod tests {
             value,
             unit: "MB/s".into(),
             usable_bytes: terabytes * 1_000_000_000_000,
+            degraded: None,
+            cost_usd: None,
             usd_per_tb: None,
             survives: 2,
             rebuild_h: range,
@@ -490,7 +532,7 @@ mod tests {
         let last = |rows: &[FrontRow]| FrontRow::heading(rows).0.pop().unwrap();
         assert_eq!(last(&front), "torn by a crash");
         assert_eq!(last(&front[..1]), "all data lost in 5 years");
-        let cells = |row: &FrontRow| row.cells(FrontRow::have_parity(&front));
+        let cells = |row: &FrontRow| row.cells(Shown::of(&front));
         assert_eq!(cells(&front[1])[1], "1MiB, 4096 rows");
         assert_eq!(cells(&front[1]).last().unwrap(), "up to 14 %");
         assert_eq!(cells(&front[0]).last().unwrap(), "–");

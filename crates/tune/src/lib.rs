@@ -14,7 +14,7 @@
 //! pair       the best with two values of such a key
 //! without_copies  cloud volumes as a plain stripe, beside its risk · groups  arrays side by side with more spares
 //! doubt      what was assumed, otherwise · turns  where the choice turns, in words · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
-//! factors    how much of the variance each explains
+//! degraded   what those do with a failed member · factors  how much of the variance each explains
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
 //! ```
@@ -31,11 +31,12 @@ mod candidate;
 mod commands;
 mod confirm;
 mod danger;
+mod degraded;
 mod doubt;
 pub mod drives;
 pub mod explore;
-pub mod files;
 mod factors;
+pub mod files;
 mod fits;
 mod found;
 mod front;

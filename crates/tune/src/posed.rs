@@ -2,6 +2,7 @@
 
 use crate::answer::{Difference, Tuned};
 use crate::beside::{Beside, OfExperiment};
+use crate::commands::{self, Command};
 use crate::confirm::{Confirm, Confirmed};
 use crate::danger::Limit;
 use crate::drives::Drives;
@@ -12,7 +13,7 @@ use crate::rules::layouts;
 use crate::search::{Effort, race};
 use crate::space::{At, Open, Space};
 use crate::why::Reason;
-use crate::{commands, danger, files, settings, why};
+use crate::{danger, degraded, files, settings, why};
 use block::SECTOR_BYTES;
 use lab::catalogue::Drive;
 use lab::experiment::{Experiment, Member, Trial};
@@ -89,6 +90,29 @@ impl Posed {
         }
     }
 
+    /// How to build what `trial` ran on.
+    fn commands(&self, trial: &Trial, beside: &Beside) -> Vec<Command> {
+        commands::of_trial(&self.experiment, trial, self.question.as_ref(), beside)
+    }
+
+    fn assumed(&self, verdict: &Verdict) -> Json {
+        json!({
+            "work": self.question.as_ref().and_then(|question| question.work.about()),
+            "objective": verdict.objective,
+            "safe": self.wishes.safe,
+            "subject_to": self.wishes.subject_to,
+            "price_usd": self.price_usd,
+            "experiment": settings::json(&self.experiment),
+        })
+    }
+
+    /// What the drives of a trial cost, spares included: `of_drives` where nobody says otherwise.
+    pub(crate) fn cost_usd(&self, trial: &Trial, of_drives: Option<f64>) -> Option<f64> {
+        let spares = self.question.as_ref().map_or(0, |question| question.spares);
+        let count = trial.setup.volume.members.len() + spares;
+        self.price_usd.map(|price| price * count as f64).or(of_drives)
+    }
+
     /// What the volume of a trial may lose, where it is of modelled drives and no controller hides what it does.
     fn risk_of(&self, trial: &Trial) -> Option<Lost> {
         self.risk(trial)?.ok().map(|(risk, inputs)| Lost { risk, inputs })
@@ -155,7 +179,8 @@ pub fn tune_experiment(
         (Some(best), Some(rival)) => reasons(posed, &space, open, &best.at, &rival.at)?,
         _ => Vec::new(),
     };
-    let front = front::of_posed(&space, &verdict, posed)?;
+    let mut front = front::of_posed(&space, &verdict, posed)?;
+    degraded::of_posed(posed, &space, open, &mut front);
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
     let resync_h = risk
         .as_ref()
@@ -172,6 +197,8 @@ pub fn tune_experiment(
         verdict: answer.sentence(),
         lines: {
             let mut lines = answer.lines(risk.as_ref(), &front, &beside);
+            let is_best = |row: &FrontRow| first.is_some_and(|first| row.at == first.at);
+            lines.extend(degraded::line(&front, is_best, verdict.better, true));
             lines.extend(decides.line(str::to_string));
             lines
         },
@@ -181,25 +208,13 @@ pub fn tune_experiment(
         reasons,
         sensitivity: Vec::new(),
         rules: layouts::of_layouts(&space, judged),
-        commands: best
-            .map(|best| {
-                let (trial, question) = (&space.trials[best], posed.question.as_ref());
-                commands::of_trial(&posed.experiment, trial, question, &beside)
-            })
-            .unwrap_or_default(),
+        commands: best.map_or(Vec::new(), |best| posed.commands(&space.trials[best], &beside)),
         bitmap: beside.bitmap,
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
         blocks: beside.blocks,
         without_copies: None,
-        assumed: json!({
-            "work": posed.question.as_ref().and_then(|question| question.work.about()),
-            "objective": verdict.objective,
-            "safe": posed.wishes.safe,
-            "subject_to": posed.wishes.subject_to,
-            "price_usd": posed.price_usd,
-            "experiment": settings::json(&posed.experiment),
-        }),
+        assumed: posed.assumed(&verdict),
         confirmed: confirmed.cloned(),
         warnings: space.warnings.clone(),
         evaluations: measured,

@@ -19,7 +19,7 @@ use crate::tried::{Tried, is_at};
 use crate::why::Reason;
 use crate::without_copies::WithoutCopies;
 use crate::work::names_its_cache;
-use crate::{danger, doubt, front, settings, turns, why};
+use crate::{danger, degraded, doubt, front, settings, turns, why};
 use block::SECTOR_BYTES;
 use block::units::{format_bytes, parse_bytes};
 use lab::experiment::Experiment;
@@ -92,7 +92,7 @@ pub fn tune(
     let (risk, inputs) = question.risk(&best.level)?;
     let groups = Groups::measure(&tried)?;
     let all = groups.as_ref().map_or(&verdict, |groups| &groups.verdict);
-    let front = front::front(question, all, best, groups.as_ref())?;
+    let (front, degraded) = degraded::front(&tried, all, best, groups.as_ref())?;
     let decides = Decides::of_question(&tried, &verdict)?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let found =
@@ -105,7 +105,7 @@ pub fn tune(
     let value = (first.value, judged.better);
     lines.extend(groups.map(|groups| groups.line(question, &front, value)));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
-    lines.extend(beside.lines().chain(decides.line(of_md)));
+    lines.extend(beside.lines().chain(degraded).chain(decides.line(of_md)));
     lines.extend(turns::lines(&doubts));
     Ok(Tuned {
         best: first.at.clone(),

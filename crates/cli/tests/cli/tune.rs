@@ -80,6 +80,34 @@ fn the_json_has_the_keys_that_were_promised() {
     assert!(found["evaluations"].as_u64() < found["exhaustive_evaluations"].as_u64());
 }
 
+/// With a price, room has its own in the front; drives that differ in cost are held against each other by it.
+#[test]
+fn cost_is_a_column_and_a_criterion() {
+    let said = stdout(scratch().path(), &with(&["--price", "90"]));
+    assert!(said.contains("  room  US$ per TB  survives  "), "{said}");
+    assert!(
+        said.contains("in speed, room, survival and risk at once"),
+        "all cost the same: {said}"
+    );
+    let here = scratch();
+    let two = "objective = \"max r\"\n[host]\nname = \"linux-6.1\"\n[volume]\ndrives = [\"4xst18000nm000j\", \"6xst18000nm000j\"]\n\
+               level = [\"md-raid5\", \"md-raid6\"]\n[workload.r]\nkind = \"random\"\nop = \"read\"\ndepth = 8\n";
+    std::fs::write(here.path().join("two.toml"), two).unwrap();
+    let front = |more: &[&str]| {
+        let found = json(here.path(), &[&["tune", "two.toml", "--json"], more].concat());
+        found["front"].as_array().unwrap().clone()
+    };
+    let has_four = |rows: &[serde_json::Value]| {
+        rows.iter().any(|row| row["at"]["volume.drives"].as_str().unwrap().starts_with('4'))
+    };
+    let (free, priced) = (front(&[]), front(&["--price", "280"]));
+    assert!(!has_four(&free), "six are faster and hold more: {free:?}");
+    assert!(has_four(&priced), "four cost less: {priced:?}");
+    assert!(priced.iter().all(|row| row["usd_per_tb"].is_f64() && row["cost_usd"].is_f64()));
+    let said = stdout(here.path(), &["tune", "two.toml", "--price", "280"]);
+    assert!(said.contains("in speed, room, survival, risk and cost at once"), "{said}");
+}
+
 /// The price of a write-intent bitmap is said where it costs, and the commands leave it out there; writes that keep to a
 /// small part of the disks set its bits once, and the commands build it.
 #[test]
