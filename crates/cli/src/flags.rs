@@ -134,6 +134,9 @@ pub(crate) struct RunFlags {
     /// Time budget, as in 2h: no trial begins after it
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) r#for: Option<Duration>,
+    /// Also write one self-contained HTML page, as `ileave report --html` does
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
+    pub(crate) html: Option<PathBuf>,
     /// Print JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,6 +7,7 @@ use crate::confirm::Confirmed;
 use crate::doubt::Doubt;
 use crate::factors::Decides;
 use crate::front::{FrontRow, Shown};
+use crate::page::Page;
 use crate::read_ahead::ReadAhead;
 use crate::rules::Rule;
 use crate::scheduler::Scheduler;
@@ -69,6 +70,9 @@ pub struct Tuned {
     /// Lines below the answer.
     #[serde(skip)]
     pub(crate) lines: Vec<(String, String)>,
+    /// What its page shows.
+    #[serde(skip)]
+    pub(crate) page: Page,
     /// The experiment, as `--save` writes it.
     #[serde(skip)]
     pub experiment: String,

@@ -555,6 +555,7 @@ mod tests {
             gone: 0.01,
             may_be_torn: true,
             is_kept: true,
+            cost_usd: None,
             spread: None,
             is_answer: false,
         };

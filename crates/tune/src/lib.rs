@@ -16,7 +16,7 @@
 //! doubt      what was assumed, otherwise · turns  where the choice turns, in words · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! degraded   what those do with a failed member · factors  how much of the variance each explains
 //! commands   how to build it, and how to check that
-//! answer     all of it, as data and as text · explore  one layout at a time, for a page with sliders
+//! answer     all of it, as data and as text · page  as the page of a run · explore  one layout at a time, for a page with sliders
 //! ```
 //!
 //! Of drives only md's levels are chosen among: their writes are modelled; with file systems btrfs's profiles, too, of a
@@ -42,6 +42,7 @@ mod found;
 mod front;
 mod groups;
 mod lanes;
+mod page;
 mod pair;
 mod pick;
 mod posed;

@@ -8,6 +8,7 @@ use crate::danger::Limit;
 use crate::drives::Drives;
 use crate::factors::Decides;
 use crate::front::{self, FrontRow};
+use crate::page::Page;
 use crate::question::Question;
 use crate::rules::layouts;
 use crate::search::{Effort, race};
@@ -203,6 +204,7 @@ pub fn tune_experiment(
             lines
         },
         decides,
+        page: Page::of(&space.manifest, records, verdict.clone()),
         front,
         risk: risk.as_ref().map_or(Json::Null, Lost::json),
         reasons,

@@ -11,6 +11,7 @@ use crate::doubt::Doubt;
 use crate::factors::{Decides, of_md};
 use crate::found::Found;
 use crate::groups::Groups;
+use crate::page::Page;
 use crate::pick::{Picked, Why, is_alike, is_default, pick};
 use crate::question::Question;
 use crate::rules::{self, Case, Media, Rule};
@@ -113,6 +114,7 @@ pub fn tune(
         difference: found.difference(),
         verdict: found.sentence(&tried.of(best)),
         decides,
+        page: Page::of(&tried.manifest, tried.records.clone(), verdict.clone()),
         front: front.clone(),
         risk: danger::json(&risk, &inputs),
         lines,

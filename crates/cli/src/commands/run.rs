@@ -2,6 +2,7 @@
 
 mod beside;
 
+use super::written::PAGE;
 use super::{print, print_json, run_text};
 use crate::flags::{ExperimentFlags, RunFlags};
 use crate::interrupt;
@@ -12,7 +13,7 @@ use lab::experiment::{Experiment, Plan};
 use lab::rig::{Opening, RigKind, Undo};
 use lab::run::{Ran, Run, check_rig};
 use lab::runner::{Finished, Progress};
-use lab::{Error, Keep, Result, published};
+use lab::{Error, Keep, Result, published, read_results};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
@@ -22,7 +23,7 @@ use std::time::Instant;
 use store::record::Record;
 use store::{Failed, Happened, Manifest, Results, Shard, Trials, windows};
 use verdict::judge::{settled, unfinished};
-use verdict::report::{json as as_json, reasons};
+use verdict::report::{html, json as as_json, reasons};
 use verdict::{Verdict, Wishes};
 
 /// The rig that `--on` names, or that the experiment is for; real disks are used only where `--on` says so.
@@ -41,6 +42,7 @@ fn kind_of(experiment: &Experiment, flags: &RunFlags) -> Result<&'static RigKind
 pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let experiment = read_experiment(&flags.experiment)?;
     let kind = kind_of(&experiment, flags)?;
+    PAGE.can_be_asked_for(flags.html.as_deref())?;
     // Errors in the experiment come first, before any disk is opened.
     let uses_files = Plan::on(&experiment, &(kind.capabilities)())?.uses_files();
     let bar = Bar::new();
@@ -153,7 +155,9 @@ fn told(flags: &RunFlags, ran: Ran, directory: &str, go_on: &str) -> Result<Stri
         shard_text(flags.json, shard, &manifest, finished.len(), directory)
     } else {
         let finished = finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s));
-        verdict(&manifest, finished.collect(), &happened, flags.json, directory)?
+        let said = verdict(&manifest, finished.collect(), &happened, flags.json, directory)?;
+        let written = PAGE.also(flags.html.as_deref(), || page_of(directory))?;
+        if flags.json { said } else { said + &written }
     };
     if failed.is_empty() {
         return Ok(said);
@@ -212,6 +216,15 @@ pub(super) fn verdict(
     let mut output = run_text(&manifest, &records, &verdict)?;
     writeln!(output, "\nResults: {directory}").expect("a string grows");
     Ok(output)
+}
+
+/// The page of a results directory.
+fn page_of(directory: &str) -> Result<String> {
+    let mut results = read_results(Path::new(directory))?;
+    results.manifest = results.manifest.asked(&[])?;
+    let Results { manifest, records, happened, .. } = &results;
+    let verdict = Verdict::knowing(manifest, records, happened, &Wishes::default())?;
+    Ok(html::run(&results, &verdict, published::of(manifest)?.as_ref()))
 }
 
 /// The part of the run that is asked for.

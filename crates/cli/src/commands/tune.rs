@@ -3,6 +3,7 @@
 use super::catalogue::inventory;
 use super::print_json;
 use super::run::{note, open, warn};
+use super::written::PAGE;
 use crate::flags::TuneFlags;
 use crate::interrupt;
 use crate::progress::Bar;
@@ -34,6 +35,7 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
         None => of_drives(flags)?,
     };
     let rigs = Rigs::of(flags, &asked)?;
+    PAGE.can_be_asked_for(flags.html.as_deref())?;
     if let Some(file) = &flags.save {
         save(file, &asked.experiment_text()?)?;
     }
@@ -79,7 +81,8 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     };
     let warnings = found.warnings.iter().filter(|warning| !is_expected(warning));
     warnings.for_each(|warning| warn(warning));
-    Ok(if flags.json { print_json(&found.json()) } else { found.text() })
+    let written = PAGE.also(flags.html.as_deref(), || found.html())?;
+    Ok(if flags.json { print_json(&found.json()) } else { found.text() + &written })
 }
 
 /// What is asked.

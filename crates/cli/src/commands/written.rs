@@ -65,6 +65,24 @@ impl Written {
         })
     }
 
+    /// Whether it can be, where it is asked for: before the work that it is about.
+    pub(super) fn can_be_asked_for(&self, file: Option<&Path>) -> Result<()> {
+        let Some(file) = file else { return Ok(()) };
+        self.refuse_other_file(file)?;
+        self.can_be_written(file)
+    }
+
+    /// Writes it beside what is printed, where it is asked for, and says where it is.
+    pub(super) fn also(
+        &self,
+        file: Option<&Path>,
+        text: impl FnOnce() -> Result<String>,
+    ) -> Result<String> {
+        let Some(file) = file else { return Ok(String::new()) };
+        self.write(file, text()?.as_bytes())?;
+        Ok(format!("Page: {}\n", file.display()))
+    }
+
     /// Whether it can be written, asked before work that takes long.
     pub(super) fn can_be_written(&self, file: &Path) -> Result<()> {
         let is_there = file.exists();

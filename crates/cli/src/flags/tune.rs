@@ -90,6 +90,9 @@ pub(crate) struct TuneFlags {
     /// Write everything assumed as an experiment for `ileave run`; an existing file is kept
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
+    /// Also write one self-contained HTML page, of what was measured in full
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,

@@ -80,6 +80,30 @@ fn the_json_has_the_keys_that_were_promised() {
     assert!(found["evaluations"].as_u64() < found["exhaustive_evaluations"].as_u64());
 }
 
+/// One command gives the answer and the page; the page has the answer, and a file of another kind is kept.
+#[test]
+fn the_page_comes_with_the_answer() {
+    let here = scratch();
+    let of = |name: &str| std::fs::read_to_string(here.path().join(name)).unwrap();
+    let fair = experiment("fair-2006.toml");
+    let said = stdout(here.path(), &["run", &fair, "--html", "run.html"]);
+    assert!(said.ends_with("\nPage: run.html\n"), "{said}");
+    stdout(here.path(), &["report", "ileave-results/fair-2006-1", "--html", "report.html"]);
+    assert_eq!(of("run.html"), of("report.html"));
+    let said = stdout(here.path(), &["tune", &fair, "--html", "tune.html"]);
+    assert!(said.ends_with("\nPage: tune.html\n"), "{said}");
+    assert!(of("tune.html").contains("Use interleave 64 (32 KiB): fastest for read and write."));
+    let drives =
+        ["--drives", "4x 980 pro 1tb", "--workload", "vm", "--html", "drives.html", "--json"];
+    let found = json(here.path(), &[&["tune"], &drives[..]].concat());
+    assert!(of("drives.html").contains(found["verdict"].as_str().unwrap()));
+    std::fs::write(here.path().join("mine.txt"), "mine").unwrap();
+    let kept = ileave(here.path(), &["run", &fair, "--html", "mine.txt"]);
+    assert!(!kept.status.success());
+    assert_eq!(of("mine.txt"), "mine");
+    assert!(!here.path().join("ileave-results/fair-2006-2").exists(), "asked before the work");
+}
+
 /// With a price, room has its own in the front; drives that differ in cost are held against each other by it.
 #[test]
 fn cost_is_a_column_and_a_criterion() {
