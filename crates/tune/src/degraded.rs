@@ -20,6 +20,9 @@ use verdict::judge::Ranked;
 use verdict::tables::{figure, slower};
 use verdict::{Verdict, Wishes};
 
+/// What a line of the answer is about, and its text.
+type Line = (String, String);
+
 /// The key, and the member that fails: of equal drives it may be any.
 const FAILED: (&str, &str) = ("volume.failed", "0");
 
@@ -37,7 +40,7 @@ pub(crate) fn front(
     tried: &Tried<'_>,
     verdict: &Verdict,
     best: &Candidate,
-) -> Result<(Vec<FrontRow>, Option<(String, String)>)> {
+) -> Result<(Vec<FrontRow>, Option<Line>)> {
     let mut rows = front::front(tried.question, verdict, best)?;
     let is_modelled = of_question(tried, &mut rows)?;
     let line = line(&rows, |row| is_at(best, &row.at), verdict.better, is_modelled);
@@ -121,7 +124,7 @@ pub(crate) fn line(
     is_chosen: impl Fn(&FrontRow) -> bool,
     better: Better,
     is_modelled: bool,
-) -> Option<(String, String)> {
+) -> Option<Line> {
     let row = rows.iter().find(|row| is_chosen(row)).filter(|row| row.survives > 0)?;
     let text = match row.degraded {
         Some(degraded) => {

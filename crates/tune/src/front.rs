@@ -147,10 +147,10 @@ impl FrontRow {
             *chunk = format!("{chunk}, {in_use}");
         }
         cells.push(format!("{} {}", figure(self.value), self.unit));
-        let degraded = || self.degraded.map_or("–".into(), |value| figure(value).to_string());
+        let degraded = || self.degraded.map_or("–".into(), figure);
         cells.extend(shown.degraded.then(degraded));
         cells.push(room(self.usable_bytes));
-        let cost = || self.usd_per_tb.map_or("–".into(), |cost| figure(cost).to_string());
+        let cost = || self.usd_per_tb.map_or("–".into(), figure);
         cells.extend(shown.cost.then(cost));
         cells.extend([
             self.survives.to_string(),

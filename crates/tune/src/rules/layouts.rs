@@ -58,7 +58,7 @@ pub(crate) fn of_layouts(space: &Space, verdict: &Verdict) -> Vec<Rule> {
 
 /// What vinum's manual has for its rule, on systems whose stripes take any chunk.
 const OF_VINUM: &str =
-    "judged by its size, as 256 KiB: a power of two puts all superblocks of UFS on one disk";
+    "taken by its size, as 256 KiB: a power of two puts all superblocks of UFS on one disk";
 
 /// Whether a trial's system spreads what it runs on over several drives.
 fn is_interleaved(trial: &Trial) -> bool {
@@ -164,7 +164,9 @@ mod tests {
     fn said(name: &str, set: &[&str], is_run: bool) -> Vec<Rule> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(name);
         let (mut experiment, _) = Experiment::open(&path).unwrap();
-        set.iter().for_each(|assignment| experiment.set(assignment).unwrap());
+        for assignment in set {
+            experiment.set(assignment).unwrap();
+        }
         let wishes = Wishes::default();
         let space = Space::new(&experiment, &Sim, &wishes).unwrap();
         let all: Vec<usize> = if is_run { (0..space.layouts.len()).collect() } else { Vec::new() };

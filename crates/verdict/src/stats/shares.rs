@@ -61,7 +61,9 @@ impl Fit {
                 levels.iter().zip(&columns).map(|(of, columns)| columns[of[place]]).collect();
             for &one in &own {
                 with_values[one] += value - mean;
-                own.iter().for_each(|&other| products[one][other] += 1.0);
+                for &other in &own {
+                    products[one][other] += 1.0;
+                }
             }
         }
         let cells: Vec<f64> = (0..count).map(|column| products[column][column]).collect();
@@ -104,7 +106,9 @@ impl Fit {
 fn counts(one: &[usize], other: &[usize]) -> Vec<Vec<usize>> {
     let levels = |of: &[usize]| of.iter().max().map_or(0, |most| most + 1);
     let mut counts = vec![vec![0; levels(other)]; levels(one)];
-    one.iter().zip(other).for_each(|(&a, &b)| counts[a][b] += 1);
+    for (&a, &b) in one.iter().zip(other) {
+        counts[a][b] += 1;
+    }
     counts
 }
 
@@ -156,7 +160,9 @@ fn in_all_orders(fit: &Fit, after: &[Vec<usize>]) -> Vec<f64> {
         then[all] = 1.0;
         let next = |set: usize| (0..after.len()).filter(move |&of| may_follow(of, set, after));
         for set in 0..all {
-            next(set).for_each(|factor| first[set | 1 << factor] += first[set]);
+            for factor in next(set) {
+                first[set | 1 << factor] += first[set];
+            }
         }
         for set in (0..all).rev() {
             then[set] = next(set).map(|factor| then[set | 1 << factor]).sum();
