@@ -2,7 +2,7 @@
 
 use crate::experiment::{Plan, Trial, Volume};
 use crate::machine;
-use sim::Scheduler;
+use sim::linux::queue::Scheduler;
 
 /// A warning where a host's elevator, or a driver's own queue, is behind a scheduler of Linux that has sorted before.
 pub(crate) fn warning(origin: &str, plan: &Plan) -> Option<String> {
