@@ -63,11 +63,14 @@ pub(super) fn block_layer(
         return Ok(queues.into());
     }
     let has_cache = volume.members.iter().any(Member::has_write_cache);
-    let marked = MarksInUse::new(queues, has_cache, &volume.failed, volume.in_use == InUse::Always);
-    let Some(bitmap) = bitmap(volume)? else { return Ok(marked.into()) };
+    let is_kept = volume.in_use == InUse::Always;
     let layout = volume.layout()?;
     // RAID 10 keeps its bitmap of the array, and RAID 1 of what a member holds (`resync_max_sectors`), which is the array.
     let sectors = layout.sectors();
+    let bitmap = bitmap(volume)?;
+    let header = bitmap.map(|spec| (spec, sectors));
+    let marked = MarksInUse::new(queues, has_cache, &volume.failed, is_kept, header);
+    let Some(bitmap) = bitmap else { return Ok(marked.into()) };
     let sector_of = move |member, sector| {
         layout.holds(Place { member, sector }).0.expect("mirrors have no parity")
     };

@@ -151,6 +151,11 @@ impl Bitmap {
         pages
     }
 
+    /// The page with the header.
+    pub(super) fn header(&self) -> Page {
+        self.page(0)
+    }
+
     /// The page that has the bit of `part`. Of the last page only the sectors are written that the bitmap reaches
     /// (`write_sb_page`): bits for 40 GiB and the header are 336 bytes, one sector.
     fn page(&self, part: u64) -> Page {

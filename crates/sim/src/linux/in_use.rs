@@ -2,9 +2,10 @@
 //! until the superblocks of all members say so.
 //!
 //! A write that comes by itself, as a few come each second, so waits for a write to every member; a disk takes a revolution for its
-//! 512 bytes. From `md_write_start`, `md_write_end` and `md_check_recovery` of `drivers/md/md.c` of Linux 6.1 (`safemode_delay`);
-//! docs/md.md has what it was held to. Here for RAID 1 and 10; RAID 4, 5 and 6 have the same in `md/marks.rs`.
+//! 512 bytes. An array with a bitmap writes the first page of that before, and waits for it. From `md_write_start`, `md_write_end`,
+//! `md_check_recovery` and `md_update_sb` of `drivers/md/md.c` of Linux 6.1 (`safemode_delay`); docs/md.md has what it was held to. Here for RAID 1 and 10; RAID 4, 5 and 6 have the same in `md/marks.rs`.
 
+use super::bitmap::{Bitmap, BitmapSpec, Page, page_write};
 use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Fault, Nanos, Part, Spent};
 use block::{Op, Request};
@@ -24,6 +25,10 @@ pub(super) struct Marks {
     clean_at: Option<Nanos>,
     /// Flushes and writes of superblocks that are not done.
     in_flight: usize,
+    /// The page of the bitmap with its header, if there is a bitmap: it says how often superblocks were written, too.
+    header: Option<Page>,
+    /// That page is being written, and the superblocks come after it (`md_update_sb` calls `md_bitmap_update_sb`, which waits).
+    is_header: bool,
     /// It is never marked as clean (`safe_mode_delay` 0).
     is_kept: bool,
 }
@@ -31,14 +36,26 @@ pub(super) struct Marks {
 impl Default for Marks {
     /// In use: whoever made the array has written to it.
     fn default() -> Self {
-        Marks { is_in_use: true, clean_at: None, in_flight: 0, is_kept: false }
+        Marks {
+            is_in_use: true,
+            clean_at: None,
+            in_flight: 0,
+            header: None,
+            is_header: false,
+            is_kept: false,
+        }
     }
 }
 
 impl Marks {
     /// Of an array that is never marked as clean.
-    pub(super) fn kept() -> Self {
-        Marks { is_kept: true, ..Marks::default() }
+    pub(super) fn kept(self) -> Self {
+        Marks { is_kept: true, ..self }
+    }
+
+    /// Of an array whose bitmap has this first page.
+    pub(super) fn with_header(header: Option<Page>) -> Self {
+        Marks { header, ..Marks::default() }
     }
 
     /// A write is done at `now`: unless more come, the array is clean at the end of the next whole delay (`mod_timer` in
@@ -75,6 +92,24 @@ impl Marks {
         self.in_flight > 0
     }
 
+    /// All of it is to be written, first the bitmap's page.
+    pub(super) fn begin(&mut self) {
+        self.is_header = self.header.is_some();
+    }
+
+    /// What a member is written now.
+    pub(super) fn write(&self, member: u32) -> Request {
+        match self.header {
+            Some(page) if self.is_header => page_write(member, page),
+            _ => superblock_write(member),
+        }
+    }
+
+    /// Whether all members have the bitmap's page, and the superblocks have to follow.
+    pub(super) fn goes_on(&mut self) -> bool {
+        self.in_flight == 0 && std::mem::take(&mut self.is_header)
+    }
+
     /// So many flushes or writes of superblocks are sent.
     pub(super) fn sent(&mut self, many: usize) {
         self.in_flight += many;
@@ -87,12 +122,13 @@ impl Marks {
 
     /// A reset: nothing is waited for but so much that is `in_flight`.
     pub(super) fn forget(&mut self, in_flight: usize) {
-        *self = Marks { in_flight, is_kept: self.is_kept, ..Marks::default() };
+        let Marks { header, is_kept, .. } = *self;
+        *self = Marks { in_flight, header, is_kept, ..Marks::default() };
     }
 }
 
 /// The write of a member's superblock.
-pub(super) fn superblock_write(member: u32) -> Request {
+fn superblock_write(member: u32) -> Request {
     let op = Op::Write { fua: true };
     Request { target: member, op, sector: SUPERBLOCK_SECTOR, sectors: 1 }
 }
@@ -117,11 +153,19 @@ const FLUSHED: u32 = 1 << 31;
 
 impl<D: Device> MarksInUse<D> {
     /// All targets of `below` but these have a superblock, which is written past a volatile cache if there `is_cache`. One that
-    /// `is_kept` in use is never marked as clean.
-    pub fn new(below: D, is_cache: bool, absent: &[u32], is_kept: bool) -> Self {
+    /// `is_kept` in use is never marked as clean. A `bitmap` of so many sectors is written, too.
+    pub fn new(
+        below: D,
+        is_cache: bool,
+        absent: &[u32],
+        is_kept: bool,
+        bitmap: Option<(BitmapSpec, u64)>,
+    ) -> Self {
         let all = 0..below.geometry().target_sectors.len() as u32;
+        let header = bitmap.map(|(spec, sectors)| Bitmap::of(sectors, spec.bits).header());
+        let marks = Marks::with_header(header);
         let mark = Mark {
-            marks: if is_kept { Marks::kept() } else { Marks::default() },
+            marks: if is_kept { marks.kept() } else { marks },
             members: all.filter(|member| !absent.contains(member)).collect(),
             flushes: is_cache,
             waiting: VecDeque::new(),
@@ -140,7 +184,7 @@ impl Mark {
             let request = io.request(slot);
             if request.op.modifies() {
                 if self.marks.take_up() {
-                    self.write_superblocks(now, io);
+                    self.mark(now, io);
                     continue;
                 }
                 self.writes += 1;
@@ -151,13 +195,18 @@ impl Mark {
         }
     }
 
-    fn write_superblocks<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
+    fn mark<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
+        self.marks.begin();
+        self.write_to_all(now, io);
+    }
+
+    fn write_to_all<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
         self.marks.sent(self.members.len());
         for &member in &self.members {
             if self.flushes {
                 io.send_beside(now, FLUSHED | member, Request::flush().to(member));
             } else {
-                io.send_beside(now, member, superblock_write(member));
+                io.send_beside(now, member, self.marks.write(member));
             }
         }
     }
@@ -198,9 +247,13 @@ impl Policy for Mark {
     ) {
         if label & FLUSHED != 0 && result.is_ok() {
             self.marks.sent(1);
-            io.send_beside(now, label & !FLUSHED, superblock_write(label & !FLUSHED));
+            let member = label & !FLUSHED;
+            io.send_beside(now, member, self.marks.write(member));
         }
         self.marks.done();
+        if self.marks.goes_on() {
+            self.write_to_all(now, io);
+        }
         self.go_on(now, io);
     }
 
@@ -211,7 +264,7 @@ impl Policy for Mark {
     fn due<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
         let is_written = self.writes > 0 || !self.waiting.is_empty();
         if self.marks.is_due(is_written) {
-            self.write_superblocks(now, io);
+            self.mark(now, io);
         }
     }
 
@@ -245,7 +298,7 @@ mod tests {
         assert!(!marks.is_due(true) && marks.clean_at().is_none(), "somebody writes");
         assert!(marks.is_due(false) && !marks.is_due(false));
         assert!(marks.take_up() && !marks.take_up());
-        let mut kept = Marks::kept();
+        let mut kept = Marks::default().kept();
         kept.write_done(0);
         kept.forget(0);
         kept.write_done(0);

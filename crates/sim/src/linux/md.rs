@@ -31,7 +31,7 @@ mod rows;
 mod submit;
 mod thread;
 
-use super::bitmap::BitmapSpec;
+use super::bitmap::{Bitmap, BitmapSpec};
 use super::callers::Callers;
 use super::in_use::Marks;
 use super::queue::{PAGE_SECTORS, Plug, QueueSpec};
@@ -312,7 +312,9 @@ impl<D: Device> Md<D> {
             handle: VecDeque::new(),
             delayed: spec.is_written_back.then(Delayed::default),
             intents: spec.bitmap.map(|bitmap| Intents::new(bitmap, used_sectors)),
-            marks: Marks::default(),
+            marks: Marks::with_header(
+                spec.bitmap.map(|spec| Bitmap::of(used_sectors, spec.bits).header()),
+            ),
             writes: Slab::new(),
             settling: Vec::new(),
             whole_writes: 0,
@@ -348,7 +350,7 @@ impl<D: Device> Md<D> {
     /// The same array, never marked as clean however long nobody writes to it.
     #[must_use]
     pub fn kept_in_use(mut self) -> Self {
-        self.marks = Marks::kept();
+        self.marks = self.marks.kept();
         self
     }
 

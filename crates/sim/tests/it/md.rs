@@ -341,7 +341,7 @@ fn mirrors_with_a_bitmap_keep_the_contract() {
 }
 
 fn marked_over(disks: Box<dyn Device>, is_cache: bool) -> Box<dyn Device> {
-    Box::new(MarksInUse::new(disks, is_cache, &[], false))
+    Box::new(MarksInUse::new(disks, is_cache, &[], false, None))
 }
 
 #[test]
@@ -390,7 +390,8 @@ fn a_write_after_a_pause_waits_for_the_superblocks() {
     assert_eq!(commands, [1, 2, 2 + 2 + 2 + 1]);
     assert!(took[2] > took[1], "{took:?}");
     // One that is kept in use does not.
-    let mut kept: Box<dyn Device> = Box::new(MarksInUse::new(disks(2, 4000, 0), false, &[], true));
+    let mut kept: Box<dyn Device> =
+        Box::new(MarksInUse::new(disks(2, 4000, 0), false, &[], true, None));
     assert_eq!(after_a_pause(&mut *kept).0, [1, 2, 3]);
     // RAID 5 of three with caches: a flush and a superblock each, to say that it is clean and that it is not.
     let parity = |is_kept: bool| {
@@ -404,6 +405,29 @@ fn a_write_after_a_pause_waits_for_the_superblocks() {
     let ([_, two_kept, three_kept], took_kept) = parity(true);
     assert_eq!((two, three), (two_kept, three_kept + 12));
     assert!(took[2] > took_kept[2], "{took:?} {took_kept:?}");
+}
+
+/// With a bitmap its first page is written to all members before the superblocks are, each time.
+#[test]
+fn a_mark_is_the_bitmaps_page_and_then_the_superblocks() {
+    let spec = BitmapSpec { flushes: false, bits: BitSizes::Mdadm };
+    let copies = |bitmap| MarksInUse::new(disks(2, 4000, 0), false, &[], false, bitmap);
+    let (commands, took) = after_a_pause(&mut copies(Some((spec, 4000))));
+    let (commands_without, took_without) = after_a_pause(&mut copies(None));
+    // Of each of two members a page and a superblock, to say that the array is clean and that it is not.
+    assert_eq!(commands, [1, 2, 2 + 4 + 4 + 1]);
+    assert_eq!(commands_without, [1, 2, 2 + 2 + 2 + 1]);
+    assert!(took[2] > took_without[2], "{took:?} {took_without:?}");
+    let parity = |bitmap| {
+        let level: Level = "raid5".parse().unwrap();
+        let layout = level.lay_out(64, &[4000; 3]).unwrap();
+        let spec = MdSpec { bitmap, ..SPEC };
+        after_a_pause(&mut Md::new(layout, disks(3, 4000, 0), Driver::new(0, 256), spec).unwrap()).0
+    };
+    let ([_, two, three], [_, two_without, three_without]) = (parity(Some(spec)), parity(None));
+    // The bit's own page once, as the bit is set for seconds; with a flush before each page, to say that the array is clean and that
+    // it is not.
+    assert_eq!((two - two_without, three - three_without), (3, 3 + 12));
 }
 
 /// Two writes of a part at once wait for one write of the bitmap on each member; one that comes soon after does not.

@@ -1,7 +1,6 @@
 //! The superblocks say whether the array is in use: a write to a clean one waits until they do.
 
 use super::{Carries, Md};
-use crate::linux::in_use::superblock_write;
 use crate::linux::queue::Plug;
 use crate::{Device, Nanos};
 use block::{Op, Request};
@@ -13,7 +12,7 @@ impl<D: Device> Md<D> {
         let Some(&caller) = self.arrived.front() else { return false };
         let is_write = self.callers.request(caller).op.modifies();
         if !self.marks.are_written() && is_write && self.marks.take_up() {
-            self.write_superblocks(now);
+            self.mark(now);
         }
         !self.marks.are_written()
     }
@@ -27,30 +26,36 @@ impl<D: Device> Md<D> {
     pub(super) fn mark_as_clean(&mut self, now: Nanos) {
         let is_written = self.callers.modify();
         if self.marks.is_due(is_written) {
-            self.write_superblocks(now);
+            self.mark(now);
         }
     }
 
-    /// Writes those of all members that are up, past their caches.
-    fn write_superblocks(&mut self, now: Nanos) {
+    fn mark(&mut self, now: Nanos) {
+        self.callers.mark.wait(now);
+        self.marks.begin();
+        self.write_to_all(now);
+    }
+
+    /// Writes the page of the bitmap or the superblocks of all members that are up, past their caches.
+    fn write_to_all(&mut self, now: Nanos) {
         let members = 0..self.layout.members() as u32;
         let up: Vec<u32> = members.filter(|&member| self.health.is_up(member)).collect();
-        if !up.is_empty() {
-            self.callers.mark.wait(now);
+        if up.is_empty() {
+            return self.callers.mark.is_over(now);
         }
         self.marks.sent(up.len());
         for member in up {
             if self.members.need_flushes() {
                 self.members.flush(now, member, Carries::Mark);
             } else {
-                self.write_superblock(now, member);
+                self.write_mark(now, member);
             }
         }
     }
 
-    fn write_superblock(&mut self, now: Nanos, member: u32) {
+    fn write_mark(&mut self, now: Nanos, member: u32) {
         let mut plug = Plug::default();
-        self.members.send(now, &mut plug, superblock_write(member), Carries::Mark);
+        self.members.send(now, &mut plug, self.marks.write(member), Carries::Mark);
         self.members.unplug(now, &mut plug);
     }
 
@@ -58,9 +63,12 @@ impl<D: Device> Md<D> {
     pub(super) fn mark_done(&mut self, now: Nanos, asked: Request) {
         if asked.op == Op::Flush && self.health.is_up(asked.target) {
             self.marks.sent(1);
-            self.write_superblock(now, asked.target);
+            self.write_mark(now, asked.target);
         }
         self.marks.done();
+        if self.marks.goes_on() {
+            self.write_to_all(now);
+        }
         if !self.marks.are_written() {
             self.callers.mark.is_over(now);
         }
