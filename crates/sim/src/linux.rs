@@ -16,6 +16,7 @@ pub mod md;
 pub mod queue;
 pub mod read_ahead;
 pub mod sender;
+mod whole;
 pub mod writer;
 
 mod callers;

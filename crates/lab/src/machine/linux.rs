@@ -122,6 +122,7 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
     match (level.is_run_by_md(), has_copies) {
         (true, true) => plugs.that_sleep(),
         (true, false) if level.is_run_by_dm() => plugs.all_by_workers(),
+        _ if level.is_run_by_dm() => plugs.that_fail_whole(),
         _ => plugs,
     }
 }

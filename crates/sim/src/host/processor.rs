@@ -71,6 +71,8 @@ pub struct Plugs {
     reads_apart: bool,
     by_io_uring: bool,
     all_by_workers: bool,
+    fail_whole: bool,
+    tries: Rc<Cell<bool>>,
     senders: Option<Senders>,
 }
 
@@ -90,6 +92,23 @@ impl Plugs {
     #[must_use]
     pub fn all_by_workers(self) -> Self {
         Plugs { all_by_workers: true, ..self }
+    }
+
+    /// The same over a device whose requests fail as a whole where one of their pieces finds no place (device-mapper): all of
+    /// it is sent again.
+    #[must_use]
+    pub fn that_fail_whole(self) -> Self {
+        Plugs { fail_whole: true, ..self }
+    }
+
+    /// Whether requests fail as a whole.
+    pub(crate) fn fail_whole(&self) -> bool {
+        self.fail_whole
+    }
+
+    /// Whether the request whose pieces are sent now is tried without sleeping first, and fails as a whole.
+    pub(crate) fn tries_whole(&self) -> bool {
+        self.tries.get()
     }
 
     /// The same, where who sends sleeps for a place in a drive's queue, and until then sends nothing.
@@ -132,6 +151,7 @@ impl Plugs {
         self.thread.set(thread);
         self.is_held.set(self.hold(request));
         self.is_rest.set(is_rest);
+        self.tries.set(self.fail_whole && request.op != Op::Flush && !self.may_sleep(request));
     }
 
     /// The thread that sends now, where it sends what is left of a request.

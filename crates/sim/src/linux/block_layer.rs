@@ -11,6 +11,7 @@ use super::callers::Callers;
 use super::queue::{Memory, Plug, QueueSpec, Slot};
 use super::requests::{Carry, Requests};
 use super::sender::WORKERS;
+use super::whole::Whole;
 use crate::host::Plugs;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag};
@@ -31,6 +32,10 @@ pub struct BlockLayer<D> {
     asleep: BTreeMap<u64, VecDeque<Bio>>,
     /// Those of them that are not asleep yet, but wait for a worker that may be.
     for_workers: VecDeque<u64>,
+    /// Requests that are tried without sleeping, and fail as a whole.
+    whole: Whole<Bio>,
+    /// When those wake whose place has become free, where programs try without sleeping.
+    wakes_at: Option<Nanos>,
     /// Who has slept and sends what is left of a request, into the plug that it holds: nobody else goes on before.
     goes_on: Option<u64>,
 }
@@ -46,6 +51,16 @@ struct Bio {
     thread: u64,
     /// Whether that has a plug for it.
     is_plugged: bool,
+    /// It is of a request that is tried without sleeping, and fails as a whole.
+    is_tried: bool,
+    /// It was done in vain: all of its request is sent again.
+    is_vain: bool,
+}
+
+impl Bio {
+    fn new(caller: usize, part: Request, thread: u64, is_plugged: bool) -> Self {
+        Bio { caller, part, is_alone: false, thread, is_plugged, is_tried: false, is_vain: false }
+    }
 }
 
 impl Carry for Bio {
@@ -66,6 +81,8 @@ impl<D: Device> BlockLayer<D> {
             plug_number: plugs.present().0,
             asleep: BTreeMap::new(),
             for_workers: VecDeque::new(),
+            whole: Whole::default(),
+            wakes_at: None,
             goes_on: None,
         }
     }
@@ -86,7 +103,10 @@ impl<D: Device> BlockLayer<D> {
             return later.push_back(bio);
         }
         self.plug.set_endless(!bio.is_plugged);
-        if bio.part.op == Op::Flush {
+        if bio.is_tried {
+            let is_sent = self.queues.try_send(now, &mut self.plug, bio.part, bio);
+            self.whole.tried(now, bio.thread, bio, is_sent);
+        } else if bio.part.op == Op::Flush {
             if self.has_free_worker() {
                 return self.flush(now, bio);
             }
@@ -119,6 +139,19 @@ impl<D: Device> BlockLayer<D> {
     fn wait_for_worker(&mut self, bio: Bio) {
         self.asleep.insert(bio.thread, VecDeque::from([bio]));
         self.for_workers.push_back(bio.thread);
+    }
+
+    /// Has workers send requests again that failed as a whole.
+    fn send_failed(&mut self, now: Nanos) {
+        for (thread, parts) in self.whole.take_failed() {
+            let parts = parts.into_iter().map(|bio| Bio { is_tried: false, ..bio });
+            if self.has_free_worker() {
+                parts.for_each(|bio| self.send(now, bio));
+            } else {
+                self.asleep.insert(thread, parts.collect());
+                self.for_workers.push_back(thread);
+            }
+        }
     }
 
     fn flush(&mut self, now: Nanos, bio: Bio) {
@@ -206,14 +239,23 @@ impl<D: Device> BlockLayer<D> {
 
     fn target_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
         let request = self.queues.done(at, slot);
-        self.wake_sleepers(at);
+        if self.plugs.fail_whole() {
+            // Who hears that the request is done does so before its place is free (`blk_mq_end_request`), and tries its next one first.
+            self.wakes_at = Some(self.wakes_at.map_or(at + 1, |earlier| earlier.min(at + 1)));
+        } else {
+            self.wake_sleepers(at);
+        }
         let modifies = request.op.modifies() && fault.is_none();
-        let bios = self.queues.carried(slot, !modifies);
+        let mut bios = self.queues.carried(slot, !modifies);
         // Of a command that meets a bad sector the other parts are served.
         let again = fault == Some(Fault::Medium) && bios.len() > 1;
-        for &bio in &bios {
+        for bio in &mut bios {
             if again {
-                self.send(at, Bio { is_alone: true, ..bio });
+                self.send(at, Bio { is_alone: true, ..*bio });
+                continue;
+            }
+            if bio.is_tried && self.whole.done(at, bio.thread) {
+                bio.is_vain = true;
                 continue;
             }
             if modifies {
@@ -226,7 +268,7 @@ impl<D: Device> BlockLayer<D> {
 
     fn settled(&mut self, at: Nanos, slot: Slot, lost: bool) {
         let bios = self.queues.carried(slot, true);
-        for bio in &bios {
+        for bio in bios.iter().filter(|bio| !bio.is_vain) {
             self.callers.settled(at, (bio.caller, 1), lost);
         }
         self.queues.carries_again(slot, true, bios);
@@ -251,7 +293,8 @@ impl<D: Device> Device for BlockLayer<D> {
         if request.op == Op::Flush {
             self.callers.add_parts(caller, 1);
             let thread = self.plugs.thread();
-            self.send(now, Bio { caller, part: request, is_alone: false, thread, is_plugged });
+            let bio = Bio::new(caller, request, thread, is_plugged);
+            self.send(now, bio);
             return self.callers.part_done(now, caller, Spent::NONE, None);
         }
         let thread = self.plugs.thread();
@@ -261,7 +304,8 @@ impl<D: Device> Device for BlockLayer<D> {
             let sectors = (request.end() - sector).min(u64::from(most)) as u32;
             let part = Request { sector, sectors, ..request };
             self.callers.add_parts(caller, 1);
-            self.send(now, Bio { caller, part, is_alone: false, thread, is_plugged });
+            let is_tried = self.plugs.tries_whole();
+            self.send(now, Bio { is_tried, ..Bio::new(caller, part, thread, is_plugged) });
             sector = part.end();
         }
         self.callers.part_done(now, caller, Spent::NONE, None);
@@ -269,6 +313,7 @@ impl<D: Device> Device for BlockLayer<D> {
 
     fn next_event(&self) -> Option<Nanos> {
         let own = earlier(self.unplugs_at(), self.callers.outbox.next_event());
+        let own = earlier(earlier(own, self.whole.due_at()), self.wakes_at);
         earlier(self.queues.next_event(), own)
     }
 
@@ -283,6 +328,13 @@ impl<D: Device> Device for BlockLayer<D> {
             if self.queues.next_event().is_some_and(|at| at <= step) {
                 self.take_events(step);
             }
+            if self.wakes_at.is_some_and(|at| at <= step) {
+                self.wakes_at = None;
+                self.wake_sleepers(step);
+            }
+            if self.whole.due_at().is_some_and(|at| at <= step) {
+                self.send_failed(step);
+            }
             self.callers.outbox.collect(step, out);
         }
     }
@@ -294,12 +346,15 @@ impl<D: Device> Device for BlockLayer<D> {
         self.plugged_at = None;
         self.asleep.clear();
         self.for_workers.clear();
+        self.whole.abort();
+        self.wakes_at = None;
         self.goes_on = None;
         if let Some(senders) = self.plugs.senders() {
             senders.abort();
         }
         let callers = &self.callers;
-        self.queues.abort(fault == Fault::PowerCut, |bio| callers.is_done(bio.caller));
+        let is_kept = |bio: &Bio| !bio.is_vain && callers.is_done(bio.caller);
+        self.queues.abort(fault == Fault::PowerCut, is_kept);
         self.callers.abort(now, fault);
     }
 

@@ -72,6 +72,8 @@ fn senders_that_sleep_keep_the_contract() {
         let stripe = || Stripe::new(16, &[4000; 3]).unwrap();
         contract::check(&|| array(stripe(), flashes(3), plugs().that_sleep()));
         contract::check(&|| array(stripe(), disks(3), plugs()));
+        contract::check(&|| array(stripe(), disks(3), plugs().that_fail_whole()));
+        contract::check(&|| array(stripe(), flashes(3), plugs().that_fail_whole()));
         contract::check(&|| parity(disks(3), plugs()));
         contract::check(&|| parity(flashes(3), plugs()));
     }
@@ -91,6 +93,24 @@ fn a_program_that_sleeps_sends_nothing() {
     assert_eq!(asleep[3], asleep[0] + one_by_one[0]);
     // What is read through the page cache is sent by threads of its own.
     assert_eq!(last(Plugs::default().that_sleep()), one_by_one);
+}
+
+/// Two reads have the places of the first drive. Of the next one, the part on the second drive goes on, and is read again once
+/// the request has failed; what is more than one bio is a worker's from the start.
+#[test]
+fn what_fails_as_a_whole_is_sent_again_as_a_whole() {
+    let done = |chunks: u32, plugs: Plugs| {
+        let chunk = |at: u64, chunks: u32| Request::read(at * 16, 16 * chunks);
+        let mut array = array(Stripe::new(16, &[4000; 2]).unwrap(), flashes(2), plugs);
+        let done = done_at(&mut *array, &[chunk(0, 1), chunk(2, 1), chunk(3, chunks)]);
+        (commands(&*array), done[2])
+    };
+    let [whole, apart] =
+        [Plugs::of_programs().that_fail_whole(), Plugs::of_programs()].map(|plugs| done(2, plugs));
+    assert_eq!((whole.0, apart.0), (5, 4));
+    assert!(whole.1 >= apart.1, "{whole:?} {apart:?}");
+    let large = Plugs::of_programs().that_fail_whole();
+    assert_eq!(done(129, large).0, done(129, Plugs::of_programs()).0);
 }
 
 /// Who reads ahead sends the next window when this one is sent; what another reads meanwhile waits for nobody.
