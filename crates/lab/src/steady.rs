@@ -24,6 +24,15 @@ pub(crate) enum Caches {
     Assumed(u64),
 }
 
+/// What is known of how long requests wait for bits of a write-intent bitmap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bits {
+    /// Each request says how long it waited, and where nobody keeps a bitmap, none did.
+    Counted,
+    /// A kernel keeps the bitmap and does not say: only how many writes there were, and how long the bits have been kept.
+    Timed,
+}
+
 /// Fewer requests have no percentiles to speak of.
 const REQUESTS_MIN: u64 = 1000;
 
@@ -80,11 +89,11 @@ fn ends(trial: &Trial) -> bool {
 }
 
 /// Whether what `batches` say of `trial` is enough; a job goes on to its end.
-pub(crate) fn enough(trial: &Trial, caches: Caches, batches: &Batches) -> bool {
+pub(crate) fn enough(trial: &Trial, caches: Caches, bits: Bits, batches: &Batches) -> bool {
     if ends(trial) {
         return false;
     }
-    if !outlasts_saved(trial, batches) || !bits::are_set(trial, batches) {
+    if !outlasts_saved(trial, batches) || !bits::are_set(trial, bits, batches) {
         return false;
     }
     if load::is_paced(trial) {
@@ -138,7 +147,7 @@ fn in_flight(trial: &Trial) -> u64 {
 
 /// What `trial` has measured: the steady part of what was `recorded`, or all of a job; still without the CPU time that it
 /// took.
-pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Measured {
+pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches, bits: Bits) -> Measured {
     let series = series(trial, caches, &recorded.batches);
     let at_batch = |at: u64| (at.is_multiple_of(series.batch_ns)).then(|| at / series.batch_ns);
     let starts: Vec<usize> =
@@ -166,7 +175,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
             measured.requests = recorded.outcome.requests + recorded.outcome.faults;
             let told = Told::of_part(said, trial.precision, start_ns);
             let ended_ns = start_ns + of_part.elapsed_ns;
-            let is_beginning = bits::is_beginning(trial, &of_part, ended_ns);
+            let is_beginning = bits::is_beginning(trial, bits, &of_part, ended_ns);
             told.on_loan(&of_part).unless(is_beginning).add(&mut measured, &series, caches);
             load.held = load::held(trial, &of_part);
             measured
@@ -182,7 +191,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches) -> Me
             );
             if let Some(told) = told {
                 let outcome = &recorded.outcome;
-                let is_beginning = bits::is_beginning(trial, outcome, outcome.elapsed_ns);
+                let is_beginning = bits::is_beginning(trial, bits, outcome, outcome.elapsed_ns);
                 told.on_loan(outcome).unless(is_beginning).add(&mut measured, &series, caches);
             }
             load.held = load::held(trial, &recorded.outcome);

@@ -35,7 +35,7 @@ use crate::capabilities::{Capabilities, Members, RealMember, Uses};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::record::Measured;
-use crate::steady::{self, Caches};
+use crate::steady::{self, Bits, Caches};
 use crate::workload::Requests;
 use sim::{Batches, Counters};
 use std::fs::File;
@@ -410,11 +410,11 @@ impl Prepared for Ready<'_> {
         let mut jobs = jobs(trial, &[sectors]);
         let caches = Caches::Assumed(caches::bytes(self.members, trial, sectors));
         let noise = Noise::new(trial.seed);
-        let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
+        let mut enough = |batches: &Batches| steady::enough(trial, caches, Bits::Counted, batches);
         let watch = Watch::new(self.devices);
         let recorded = measure::run(engine, &mut jobs, noise, in_flight_max(trial), &mut enough)?;
         let seen = watch.seen();
-        let mut measured = steady::measured(trial, &recorded, caches);
+        let mut measured = steady::measured(trial, &recorded, caches, Bits::Counted);
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);
         }

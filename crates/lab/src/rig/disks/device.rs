@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::record::Measured;
 use crate::rig::jobs::jobs;
-use crate::steady::{self, Caches};
+use crate::steady::{self, Bits, Caches};
 use crate::workload::Requests;
 use rustix::fs::{Advice, OFlags};
 use sim::Batches;
@@ -109,11 +109,11 @@ impl BlockDevice {
         let names = vec![self.path.display().to_string()];
         let mut engine = Engine::new(layout, ring, names, self.may_write).opened_at(starts);
         let mut jobs = jobs(trial, &[self.sectors]);
-        let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
+        let mut enough = |batches: &Batches| steady::enough(trial, caches, Bits::Timed, batches);
         let noise = Noise::of_pages(trial.seed);
         let recorded =
             measure::run(&mut engine, &mut jobs, noise, in_flight_max(trial), &mut enough)?;
-        let mut measured = steady::measured(trial, &recorded, caches);
+        let mut measured = steady::measured(trial, &recorded, caches, Bits::Timed);
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);
         }

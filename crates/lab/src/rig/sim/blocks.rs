@@ -12,7 +12,7 @@ use crate::rig::admit::{
 };
 use crate::rig::jobs::{jobs, placed};
 use crate::rig::{Prepared, Rig};
-use crate::steady::{self, Caches};
+use crate::steady::{self, Bits, Caches};
 use crate::trace::Onto;
 use crate::workload::{Replay, Replayed, Requests, TracePart};
 use block::layout::Level;
@@ -183,7 +183,7 @@ fn replayed(
     };
     let mut replay = sim::workload::Replay::new(source, pacing).counting(counted);
     let recorded = sim::run_until(processor, device, &mut replay, &mut |_| false);
-    let mut measured = steady::measured(trial, &recorded, caches);
+    let mut measured = steady::measured(trial, &recorded, caches, Bits::Counted);
     measured.window = trace.part.map(|part| window(part, &recorded.outcome));
     if replay.gave_up() && measured.value("overloaded").is_none() {
         measured.add_overloaded();
@@ -228,9 +228,9 @@ impl Ready<'_> {
             return replayed(trial, trace, &self.processor, device, caches);
         }
         let mut jobs = jobs(trial, &device.geometry().target_sectors);
-        let mut enough = |batches: &Batches| steady::enough(trial, caches, batches);
+        let mut enough = |batches: &Batches| steady::enough(trial, caches, Bits::Counted, batches);
         let recorded = sim::run_jobs(&self.processor, device, &mut jobs, &mut enough);
-        let mut measured = steady::measured(trial, &recorded, caches);
+        let mut measured = steady::measured(trial, &recorded, caches, Bits::Counted);
         if let Some(lateness) = jobs.lateness() {
             measured.add_lateness(lateness);
         }

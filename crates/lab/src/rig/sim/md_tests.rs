@@ -2,6 +2,11 @@
 
 use super::*;
 use crate::experiment::{Experiment, Plan};
+use crate::machine;
+use crate::record::Measured;
+use crate::rig::jobs::jobs;
+use crate::steady::{self, Bits, Caches};
+use sim::{Batches, Processor};
 
 /// The throughput in MB/s of a measured cell as an experiment states it.
 fn mb_per_s(volume: &str, workload: &str) -> f64 {
@@ -163,4 +168,40 @@ fn a_rebuild_is_the_same_beside_a_bitmap() {
     let copies = ["", "bitmap = 'internal'\n"].map(|bitmap| rate("md-raid10", bitmap));
     assert!(copies[1] > 0.8 * copies[0], "{copies:?}");
     assert!(rate("lvm-raid5", "") > 0.5 * without);
+}
+
+/// What a kernel would have measured: the same machine, and nobody says how long requests wait for bits.
+fn timed(text: &str) -> Measured {
+    let plan = Plan::new(&Experiment::parse("md.toml", text).unwrap()).unwrap();
+    let trial = &plan.trials[0];
+    let processor = Processor::default();
+    let device = machine::with_log(&trial.setup, trial.seed, &processor).unwrap();
+    let (mut device, _) = machine::for_programs(trial, device);
+    let caches = Caches::Assumed(machine::write_cache_bytes(&trial.setup).unwrap());
+    let mut jobs = jobs(trial, &device.geometry().target_sectors);
+    let mut enough = |batches: &Batches| steady::enough(trial, caches, Bits::Timed, batches);
+    let recorded = sim::run_jobs(&processor, &mut *device, &mut jobs, &mut enough);
+    steady::measured(trial, &recorded, caches, Bits::Timed)
+}
+
+/// The value of a sample.
+fn value(measured: &Measured, name: &str) -> Option<f64> {
+    measured.samples.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+}
+
+/// A kernel's trial ended after 0.2 s, at less than half of the rate that lasts.
+#[test]
+fn where_nobody_counts_waits_for_bits_a_trial_goes_on_until_writes_have_set_them() {
+    let random = "[run]\nprecision = '5%'\n[volume]\ndrives = '4xd3-s4610-480gb'\nlevel = 'md-raid10'\n\
+                  interleave = '512KiB'\n[workload.w]\nkind = 'random'\nreads_percent = 60\nblock = '8KiB'\n\
+                  depth = 32\nprograms = 32\n";
+    let text = random.replace("[workload.w]", "bitmap = 'internal'\n[workload.w]");
+    let [with, without] = [timed(&text), timed(random)];
+    let rates = [&with, &without].map(|measured| value(measured, "mb_per_s").unwrap());
+    assert!((rates[0] / rates[1] - 1.0).abs() < 0.05, "{rates:?}");
+    assert_eq!(value(&with, "steady"), Some(1.0));
+    let [job, job_without] =
+        [&text[..], random].map(|text| timed(&format!("{text}count = 5000\n")));
+    assert_eq!(value(&job, "steady"), Some(0.0));
+    assert_ne!(value(&job_without, "steady"), Some(0.0));
 }
