@@ -11,6 +11,7 @@
 //! drives      the drives of a trial as the kernel's disks
 //! flags       `--on kernel` and its flags
 //! guest       the other side: what runs in the kernel
+//! restore     a failed member is restored while a trial runs
 //! told        what the drives add to what the guest has measured
 //! ```
 
@@ -20,6 +21,7 @@ mod drives;
 mod flags;
 pub mod guest;
 mod job;
+mod restore;
 mod told;
 
 pub(super) use flags::KIND;
@@ -159,11 +161,7 @@ impl Rig for KernelRig {
         if let Some(fault) = &trial.setup.fault {
             fault.check(&trial.setup.volume)?;
         }
-        if trial.setup.volume.rebuild_bytes_per_s.is_some() {
-            return Err(Error::input(
-                "`volume.rebuild` works only on sim so far; leave it out, or leave out `--on`",
-            ));
-        }
+        restore::check(trial)?;
         if let Some(trace) = trial.trace() {
             return Err(Error::input(format!(
                 "`workload.{}` replays a trace, which works only on sim so far; leave out `--on`",

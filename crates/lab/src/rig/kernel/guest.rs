@@ -4,6 +4,7 @@
 use super::KIND;
 use super::drives::name_of;
 use super::job::{Answer, Job};
+use super::restore;
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Plan, Scheduling, Trial, Volume};
 use crate::machine;
@@ -173,6 +174,7 @@ fn of_blocks(
     let is_direct = trial.requests().all(|work| work.keys.direct);
     let volume = BlockDevice::open(Path::new(&made[0]), writes, is_direct)?;
     trial.requests().try_for_each(|work| check_work(work, volume.sectors()))?;
+    let is_restored = restore::begin(trial, &made[0], devices, &mut shell)?;
     let commands = shell.take_ran();
     step_behind(&mut shell)?;
     let is_degraded = !trial.setup.volume.failed.is_empty();
@@ -183,6 +185,9 @@ fn of_blocks(
     let measured = volume.measure(trial, caches);
     mark(control, false)?;
     let (mut measured, requests) = measured?;
+    if is_restored {
+        measured.add_rebuild(restore::share()?, None);
+    }
     measured.commands = commands;
     Ok((measured, Some(requests)))
 }

@@ -1,0 +1,111 @@
+//! A member that is down is restored onto a blank disk by md itself, while the trial runs.
+
+use crate::error::{Error, Result};
+use crate::experiment::Trial;
+use crate::rig::mounted::Device;
+use crate::rig::site::{Shell, Step};
+use std::fs;
+
+/// Why a trial cannot have a member restored, if it cannot.
+pub(super) fn check(trial: &Trial) -> Result<()> {
+    let volume = &trial.setup.volume;
+    if volume.rebuild_bytes_per_s.is_none() {
+        return Ok(());
+    }
+    if !volume.level.name.starts_with("md-") || volume.level.nested().is_some() {
+        return Err(Error::input(format!(
+            "`volume.rebuild` with `volume.level` = {}: the kernel rig restores members of one array of md; take such a level, \
+             or leave out `--on`",
+            volume.level
+        )));
+    }
+    if trial.setup.files.is_some() {
+        return Err(Error::input(
+            "`volume.rebuild` with `fs` works only on sim so far; leave out `--on`",
+        ));
+    }
+    Ok(())
+}
+
+/// Has md restore the first failed member of `trial`, at the rate that it asks for whether or not somebody else reads and writes
+/// (`sync_speed_min` is as high as `sync_speed_max`). Gives whether one is restored.
+///
+/// # Errors
+///
+/// Where md does not take the disk.
+pub(super) fn begin(
+    trial: &Trial,
+    array: &str,
+    devices: &[Device],
+    shell: &mut Shell,
+) -> Result<bool> {
+    let volume = &trial.setup.volume;
+    let (Some(rate), Some(&failed)) = (volume.rebuild_bytes_per_s, volume.failed.first()) else {
+        return Ok(false);
+    };
+    let member = &devices[failed as usize].path;
+    // A spare knows nothing of the array: otherwise md might take back what it had.
+    shell.run(&Step::new(["mdadm", "--remove", array, member]))?;
+    shell.run(&Step::new(["mdadm", "--zero-superblock", member]))?;
+    let kib_per_s = (rate / 1024).max(1);
+    for key in ["sync_speed_max", "sync_speed_min"] {
+        let write =
+            format!("echo {kib_per_s} > /sys/block/$(basename $(readlink -f {array}))/md/{key}");
+        shell.run(&Step::new(["sh", "-c", &write]))?;
+    }
+    shell.run(&Step::new(["mdadm", "--add", array, member]))?;
+    Ok(true)
+}
+
+/// Which share of the member md has restored.
+///
+/// # Errors
+///
+/// Where `/proc/mdstat` cannot be read.
+pub(super) fn share() -> Result<f64> {
+    let text = fs::read_to_string("/proc/mdstat")
+        .map_err(|error| Error::failure(format!("the guest's /proc/mdstat: {error}")))?;
+    Ok(restored(&text))
+}
+
+/// The share in what `/proc/mdstat` says; nothing is restored any more once it does not say how far it is.
+fn restored(mdstat: &str) -> f64 {
+    let counts = mdstat.split_once("recovery =").and_then(|(_, rest)| {
+        let (counts, _) = rest.split_once('(')?.1.split_once(')')?;
+        let (done, all) = counts.split_once('/')?;
+        Some((done.trim().parse::<f64>().ok()?, all.trim().parse::<f64>().ok()?))
+    });
+    counts.map_or(1.0, |(done, all)| done / all.max(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Experiment, Plan};
+
+    #[test]
+    fn mdstat_says_how_far_a_member_is() {
+        let text = "md127 : active raid5 vdb[4] vdc[2] vda[0]\n      9420800 blocks level 5 [4/3] [U_UU]\n\
+                    \x20     [==>..........]  recovery = 12.5% (392533/3140266) finish=1.2min speed=37040K/sec\n";
+        assert!((restored(text) - 0.125).abs() < 1e-6);
+        assert_eq!(
+            restored("md127 : active raid5 vdb[4]\n      9420800 blocks [4/4] [UUUU]\n"),
+            1.0
+        );
+    }
+
+    #[test]
+    fn what_is_not_one_array_of_md_is_refused() {
+        let error = |level: &str| {
+            let text = format!(
+                "[volume]\ndrives = '6xst18000nm000j'\nlevel = '{level}'\ninterleave = '64KiB'\nfailed = '1'\n\
+                 rebuild = '20MB/s'\n[workload.w]\nkind = 'random'\ncount = 10\n"
+            );
+            let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+            check(&plan.trials[0]).err().map(|error| error.to_string())
+        };
+        assert_eq!([error("md-raid5"), error("md-raid10")], [None, None]);
+        assert!(error("md-raid50").unwrap().contains("one array of md"));
+        assert!(error("lvm-raid5").unwrap().contains("one array of md"));
+    }
+}
