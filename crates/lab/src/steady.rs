@@ -159,6 +159,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches, bits:
     } else {
         Ending::Kept
     };
+    let all = recorded.outcome.requests;
     let is_overloaded = load.is_overloaded || ending == Ending::Overloaded;
     let mut measured = match &mut said {
         Some(said) if !ends(trial) => {
@@ -175,7 +176,7 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches, bits:
             measured.requests = recorded.outcome.requests + recorded.outcome.faults;
             let told = Told::of_part(said, trial.precision, start_ns);
             let ended_ns = start_ns + of_part.elapsed_ns;
-            let is_beginning = bits::is_beginning(trial, bits, &of_part, ended_ns);
+            let is_beginning = bits::is_beginning(trial, bits, &of_part, (all, ended_ns));
             told.on_loan(&of_part).unless(is_beginning).add(&mut measured, &series, caches);
             load.held = load::held(trial, &of_part);
             measured
@@ -191,7 +192,8 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches, bits:
             );
             if let Some(told) = told {
                 let outcome = &recorded.outcome;
-                let is_beginning = bits::is_beginning(trial, bits, outcome, outcome.elapsed_ns);
+                let ended = (all, outcome.elapsed_ns);
+                let is_beginning = bits::is_beginning(trial, bits, outcome, ended);
                 told.on_loan(outcome).unless(is_beginning).add(&mut measured, &series, caches);
             }
             load.held = load::held(trial, &recorded.outcome);

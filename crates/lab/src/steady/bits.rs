@@ -39,14 +39,19 @@ pub(super) fn are_set(trial: &Trial, bits: Bits, batches: &Batches) -> bool {
 /// Whether `outcome`, of a part of `trial` that ended at `ended_ns`, is of its beginning only: requests waited for bits, and
 /// those that the writes set before the first are cleared are enough for others to wait less.
 ///
-/// Where nobody says that requests waited, it is so as long as the writes may not have set all bits.
-pub(super) fn is_beginning(trial: &Trial, bits: Bits, outcome: &Outcome, ended_ns: u64) -> bool {
+/// Where nobody says that requests waited, it is so as long as the writes among all `requests` of the trial may not have set all bits.
+pub(super) fn is_beginning(
+    trial: &Trial,
+    bits: Bits,
+    outcome: &Outcome,
+    (requests, ended_ns): (u64, u64),
+) -> bool {
     let writes = outcome.directions[1].requests as f64;
     let waited = outcome.spent_ns[Part::BITMAP.index()] as f64;
     let all = outcome.spent_ns.iter().sum::<u128>() as f64;
     let may_wait = match bits {
         Bits::Counted => waited > JOB_MAX * all,
-        Bits::Timed => are_left(trial, writes),
+        Bits::Timed => are_left(trial, requests as f64 * written_share(trial)),
     };
     if !is_scattered(trial) || ended_ns >= CLEARED_NS || !may_wait {
         return false;

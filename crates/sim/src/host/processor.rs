@@ -70,10 +70,21 @@ pub struct Plugs {
     is_rest: Rc<Cell<bool>>,
     reads_apart: bool,
     by_io_uring: bool,
-    all_by_workers: bool,
-    fail_whole: bool,
+    fit: Fit,
     tries: Rc<Cell<bool>>,
     senders: Option<Senders>,
+}
+
+/// What becomes of a request that is tried without sleeping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Fit {
+    /// What finds no place is sent later, each piece by itself.
+    #[default]
+    Pieces,
+    /// It fails as a whole.
+    Whole,
+    /// It cannot be tried: a worker has it from the start.
+    Workers,
 }
 
 /// The largest request of a program that is one bio (`BIO_MAX_VECS`, 256 pages).
@@ -91,19 +102,19 @@ impl Plugs {
     /// a worker (`io_file_supports_nowait`).
     #[must_use]
     pub fn all_by_workers(self) -> Self {
-        Plugs { all_by_workers: true, ..self }
+        Plugs { fit: Fit::Workers, ..self }
     }
 
     /// The same over a device whose requests fail as a whole where one of their pieces finds no place (device-mapper): all of
     /// it is sent again.
     #[must_use]
     pub fn that_fail_whole(self) -> Self {
-        Plugs { fail_whole: true, ..self }
+        Plugs { fit: Fit::Whole, ..self }
     }
 
     /// Whether requests fail as a whole.
     pub(crate) fn fail_whole(&self) -> bool {
-        self.fail_whole
+        self.fit == Fit::Whole
     }
 
     /// Whether the request whose pieces are sent now is tried without sleeping first, and fails as a whole.
@@ -151,7 +162,7 @@ impl Plugs {
         self.thread.set(thread);
         self.is_held.set(self.hold(request));
         self.is_rest.set(is_rest);
-        self.tries.set(self.fail_whole && request.op != Op::Flush && !self.may_sleep(request));
+        self.tries.set(self.fail_whole() && request.op != Op::Flush && !self.may_sleep(request));
     }
 
     /// The thread that sends now, where it sends what is left of a request.
@@ -167,7 +178,7 @@ impl Plugs {
     /// Whether who sends `request` sleeps where a drive's queue is full. `io_uring`, by which programs send, tries one bio without
     /// that first; larger requests it leaves to a worker at once (`__blkdev_direct_IO`).
     pub fn may_sleep(&self, request: &Request) -> bool {
-        !self.by_io_uring || self.all_by_workers || request.sectors > ONE_BIO_SECTORS
+        !self.by_io_uring || self.fit == Fit::Workers || request.sectors > ONE_BIO_SECTORS
     }
 
     /// Whether what programs do not send themselves is left to workers, of which there are few.

@@ -51,15 +51,21 @@ struct Bio {
     thread: u64,
     /// Whether that has a plug for it.
     is_plugged: bool,
-    /// It is of a request that is tried without sleeping, and fails as a whole.
-    is_tried: bool,
+    tried: Tried,
+}
+
+/// Whether a part is of a request that is tried without sleeping, and fails as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tried {
+    No,
+    Yes,
     /// It was done in vain: all of its request is sent again.
-    is_vain: bool,
+    InVain,
 }
 
 impl Bio {
     fn new(caller: usize, part: Request, thread: u64, is_plugged: bool) -> Self {
-        Bio { caller, part, is_alone: false, thread, is_plugged, is_tried: false, is_vain: false }
+        Bio { caller, part, is_alone: false, thread, is_plugged, tried: Tried::No }
     }
 }
 
@@ -103,7 +109,7 @@ impl<D: Device> BlockLayer<D> {
             return later.push_back(bio);
         }
         self.plug.set_endless(!bio.is_plugged);
-        if bio.is_tried {
+        if bio.tried == Tried::Yes {
             let is_sent = self.queues.try_send(now, &mut self.plug, bio.part, bio);
             self.whole.tried(now, bio.thread, bio, is_sent);
         } else if bio.part.op == Op::Flush {
@@ -144,7 +150,7 @@ impl<D: Device> BlockLayer<D> {
     /// Has workers send requests again that failed as a whole.
     fn send_failed(&mut self, now: Nanos) {
         for (thread, parts) in self.whole.take_failed() {
-            let parts = parts.into_iter().map(|bio| Bio { is_tried: false, ..bio });
+            let parts = parts.into_iter().map(|bio| Bio { tried: Tried::No, ..bio });
             if self.has_free_worker() {
                 parts.for_each(|bio| self.send(now, bio));
             } else {
@@ -254,8 +260,8 @@ impl<D: Device> BlockLayer<D> {
                 self.send(at, Bio { is_alone: true, ..*bio });
                 continue;
             }
-            if bio.is_tried && self.whole.done(at, bio.thread) {
-                bio.is_vain = true;
+            if bio.tried == Tried::Yes && self.whole.done(at, bio.thread) {
+                bio.tried = Tried::InVain;
                 continue;
             }
             if modifies {
@@ -268,7 +274,7 @@ impl<D: Device> BlockLayer<D> {
 
     fn settled(&mut self, at: Nanos, slot: Slot, lost: bool) {
         let bios = self.queues.carried(slot, true);
-        for bio in bios.iter().filter(|bio| !bio.is_vain) {
+        for bio in bios.iter().filter(|bio| bio.tried != Tried::InVain) {
             self.callers.settled(at, (bio.caller, 1), lost);
         }
         self.queues.carries_again(slot, true, bios);
@@ -304,8 +310,8 @@ impl<D: Device> Device for BlockLayer<D> {
             let sectors = (request.end() - sector).min(u64::from(most)) as u32;
             let part = Request { sector, sectors, ..request };
             self.callers.add_parts(caller, 1);
-            let is_tried = self.plugs.tries_whole();
-            self.send(now, Bio { is_tried, ..Bio::new(caller, part, thread, is_plugged) });
+            let tried = if self.plugs.tries_whole() { Tried::Yes } else { Tried::No };
+            self.send(now, Bio { tried, ..Bio::new(caller, part, thread, is_plugged) });
             sector = part.end();
         }
         self.callers.part_done(now, caller, Spent::NONE, None);
@@ -353,7 +359,7 @@ impl<D: Device> Device for BlockLayer<D> {
             senders.abort();
         }
         let callers = &self.callers;
-        let is_kept = |bio: &Bio| !bio.is_vain && callers.is_done(bio.caller);
+        let is_kept = |bio: &Bio| bio.tried != Tried::InVain && callers.is_done(bio.caller);
         self.queues.abort(fault == Fault::PowerCut, is_kept);
         self.callers.abort(now, fault);
     }

@@ -74,7 +74,7 @@ pub(super) fn doubt(manifest: &Manifest, records: &[Record]) -> Option<Point> {
                 stated.value("volume.rebuild").is_some() && level.is_some_and(|of: Level| is(&of))
             })
     };
-    let of_parity = is_restored(|level| level.has_stripe_cache()).then_some(OF_PARITY);
+    let of_parity = is_restored(Level::has_stripe_cache).then_some(OF_PARITY);
     let is_of_copies = |level: &Level| level.is_run_by_md() && !level.has_stripe_cache();
     let of_copies = is_restored(is_of_copies).then_some(OF_COPIES);
     let said: Vec<&str> = of_parity.into_iter().chain(of_copies).collect();
