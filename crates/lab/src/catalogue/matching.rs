@@ -172,7 +172,8 @@ fn is_flash_drive(name: &str) -> bool {
 
 /// Whether the drive called `name` is a cloud's, and none that a system has in it.
 pub(super) fn is_cloud(name: &str) -> bool {
-    super::drive(name).is_ok_and(|drive| drive.class() == "cloud")
+    super::drive(name)
+        .is_ok_and(|drive| drive.class() == "cloud" || drive.figures.goes_with_instance)
 }
 
 /// Drives of one size differ by less than this share: 1000 and 1024 GB.
@@ -214,6 +215,7 @@ mod tests {
         let Match::None { nearest: None, of_size, .. } = found else { panic!("{found:?}") };
         assert!(of_size.contains(&"hus728t8tale6l4".to_string()), "{of_size:?}");
         assert!(!of_size.contains(&"azure-p60".to_string()), "{of_size:?}");
+        assert!(is_cloud("i7ie-7500gb") && !is_cloud("980-pro-1tb"));
         let none = |nearest: Option<&str>| Match::None {
             nearest: nearest.map(str::to_string),
             of_size: Vec::new(),
