@@ -4,6 +4,9 @@ use super::matching::{OF_SIZE, disks_first, has_size, is_cloud};
 use super::{Error, Folder, Named, Result, nearest};
 use std::cmp::Reverse;
 
+/// A name may have one wrong letter in as many, and still be known.
+const LETTERS_EACH: usize = 5;
+
 /// The most drives that a message names.
 const FEW: usize = 6;
 
@@ -63,6 +66,9 @@ impl Folder {
             0 => begins_like(name, key),
             _ => *shared == most,
         });
+        if akin.is_empty() {
+            akin = self.misspelt(name)?.into_iter().map(|key| (Reverse(0), key)).collect();
+        }
         let mut said = Vec::new();
         if !akin.is_empty() {
             said.push(format!("; nearest by name: {}", few(akin.iter().map(|(_, key)| *key))));
@@ -79,6 +85,24 @@ impl Folder {
         Ok(said.concat())
     }
 
+    /// The drives with a part of a name that is fewest letters from all of `name`: `980prro` is one from `980 PRO`.
+    fn misspelt(&'static self, name: &str) -> Result<Vec<&'static str>> {
+        let words = self.words(name);
+        let typed = words.concat();
+        let most = typed.len() / LETTERS_EACH;
+        if most == 0 || words.iter().all(|word| bytes_of(word).is_some()) {
+            return Ok(vec![]);
+        }
+        let files = self.named()?.iter().map(|file| {
+            let edits = file.names.iter().map(|name| edits_to_part(&typed, &squeezed(name)));
+            (edits.min().unwrap_or(usize::MAX), file.key)
+        });
+        let near: Vec<(usize, &str)> = files.filter(|(edits, _)| *edits <= most).collect();
+        let least = near.iter().map(|(edits, _)| *edits).min();
+        let nearest = near.into_iter().filter(|(edits, _)| Some(*edits) == least);
+        Ok(nearest.map(|(_, key)| key).collect())
+    }
+
     /// Drives have long names; whoever names a host or a tree has its file in mind.
     fn words(&self, name: &str) -> Vec<String> {
         if self.thing == "drive" { words(name) } else { Vec::new() }
@@ -90,6 +114,22 @@ fn begins_like(name: &str, key: &str) -> bool {
     let differ = |(a, b): &(u8, u8)| !a.eq_ignore_ascii_case(b);
     let others = name.bytes().zip(key.bytes()).filter(differ).count();
     name.len() <= key.len() && others <= name.len() / 4
+}
+
+/// Letters that are added, left out or exchanged between `typed` and the part of `text` that is nearest to it.
+fn edits_to_part(typed: &str, text: &str) -> usize {
+    // Where the part begins costs nothing, nor where it ends.
+    let mut edits: Vec<usize> = vec![0; text.len() + 1];
+    for (row, typed) in typed.bytes().enumerate() {
+        let mut diagonal = edits[0];
+        edits[0] = row + 1;
+        for (at, letter) in text.bytes().enumerate() {
+            let exchanged = diagonal + usize::from(letter != typed);
+            diagonal = edits[at + 1];
+            edits[at + 1] = exchanged.min(diagonal + 1).min(edits[at] + 1);
+        }
+    }
+    edits.into_iter().min().unwrap_or(0)
 }
 
 /// The first few names, and how many there are beyond them.
@@ -180,6 +220,23 @@ mod tests {
             refused("ST22000")
         );
         assert!(refused("frobnicator").starts_with("no drive is called `frobnicator`\n"));
+    }
+
+    /// `980prro` had no near name: no word of it stands anywhere, and whole names are much longer.
+    #[test]
+    fn a_misspelt_part_of_a_name_is_near_to_it() {
+        let refused = |name: &str| drive(name).unwrap_err().to_string();
+        for (name, near) in [
+            ("980prro", "nearest by name: 980-pro-1tb, iocost-samsung-ssd-980-pro-1tb\n"),
+            ("sn850y", "iocost-wd-black-sn850x-1000gb"),
+            ("dt01aca20", "dt01aca200"),
+            ("i4i.2xlrage", "i4i.2xlarge"),
+        ] {
+            assert!(refused(name).contains(near), "{}", refused(name));
+        }
+        assert_eq!(edits_to_part("980prro", "samsungssd980pro1tb"), 1);
+        assert_eq!(edits_to_part("980pro", "samsungssd980pro1tb"), 0);
+        assert_eq!((edits_to_part("abc", ""), edits_to_part("", "abc")), (3, 0));
     }
 
     #[test]
