@@ -173,6 +173,34 @@ fn modelled_disks_of_instances_reach_the_rates_of_their_files() {
     }
 }
 
+/// A disk of 2 TB, by published figures: no time of it is adjusted to these cells; the order of its queue was chosen of three by four
+/// of them. Medians of reads of 512 bytes at open load up to 78 a second; beyond, its queue is shorter than the drive's.
+#[test]
+fn a_toshiba_of_2_tb_meets_its_medians_within_20_percent() {
+    let measured = cells(include_str!("../data/cloud/dt01aca200.csv"));
+    let rates: Vec<String> = measured.iter().map(|(per_s, ..)| per_s.to_string()).collect();
+    let text = format!(
+        "[volume]\ndrives = 'dt01aca200'\nlevel = 'single'\n[workload.r]\nkind = 'random'\nblock = '512B'\n\
+         arrivals = 'poisson'\nrequests_per_s = [{}]\ncount = 6000\n",
+        rates.join(", ")
+    );
+    let experiment = Experiment::parse("x.toml", &text).unwrap();
+    let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+    let mut errors = Vec::new();
+    for record in ran.records() {
+        let at = record.at["workload.r.requests_per_s"].to_string();
+        let (per_s, _, measured_us) =
+            measured.iter().find(|(per_s, ..)| per_s.to_string() == at).unwrap();
+        let modelled_us = 1e3 * record.sample("latency_p50_ms").unwrap();
+        errors.push((*per_s, modelled_us / measured_us - 1.0));
+    }
+    let (below, beyond): (Vec<_>, Vec<_>) =
+        errors.into_iter().partition(|(per_s, _)| *per_s < 80.0);
+    assert_eq!((below.len(), beyond.len()), (12, 8));
+    assert!(below.iter().all(|(_, error)| error.abs() < 0.2), "{below:?}");
+    assert!(beyond.iter().all(|(_, error)| *error < -0.2), "{beyond:?}");
+}
+
 fn rates(file: &str, sets: &[&str], workload: &str, per: &str) -> Vec<(String, f64)> {
     let path = format!("{}/../../experiments/{file}", env!("CARGO_MANIFEST_DIR"));
     let mut text = std::fs::read_to_string(path).unwrap();
