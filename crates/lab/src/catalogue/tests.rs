@@ -252,6 +252,21 @@ fn drives_take_the_keys_that_change_them() {
     }
 }
 
+/// What was measured on 6.1 is all that is known of later kernels, but for the largest request.
+#[test]
+fn later_kernels_differ_by_the_largest_request() {
+    let figures = |name: &str| {
+        let mut described = describe_host(name).unwrap();
+        described.figures.retain(|stated| stated.key != "max_transfer");
+        described.figures.iter().map(|stated| (stated.key, format!("{:?}", stated.value))).collect()
+    };
+    let old: Vec<(&str, String)> = figures("linux-6.1");
+    for (name, sectors) in [("linux-6.1", 2560), ("linux-6.12", 2560), ("linux-6.17", 8192)] {
+        assert_eq!(host(name).unwrap().max_transfer_sectors, sectors, "{name}");
+        assert_eq!(figures(name), old, "{name}");
+    }
+}
+
 #[test]
 fn hosts_are_as_their_files_say() {
     let ideal = host(IDEAL_HOST).unwrap();
