@@ -11,6 +11,8 @@ type Argument = (&'static str, String);
 
 const GIB: u64 = 1 << 30;
 const BYTES_PER_MIB: f64 = 1_048_576.0;
+/// What is lost where a whole rate is converted.
+const NEARLY: f64 = 1e-6;
 
 /// `count` volumes of the catalogue's kind; none for drives that nobody rents.
 pub(crate) fn volumes(drive: &Drive, count: usize) -> Option<String> {
@@ -167,7 +169,8 @@ impl Volume<'_> {
 
 /// A rate that is paid for; none where the kind has none of its own.
 fn provisioned(name: &'static str, rate: Option<f64>) -> Option<Argument> {
-    rate.map(|rate| (name, format!("{rate:.0}")))
+    // What is above a limit by less than one is refused, too: 751 MiB/s of gp3 take 3004 I/Os.
+    rate.map(|rate| (name, format!("{:.0}", (rate + NEARLY).floor())))
 }
 
 fn quoted(text: &str) -> String {
@@ -198,6 +201,16 @@ mod tests {
             writeln!(text, "# {count} x {name}\n{volumes}\n").unwrap();
         }
         assert_eq!(text, include_str!("../../tests/terraform.txt"));
+    }
+
+    /// A provider takes whole numbers, and none above its ratio of rate to I/Os.
+    #[test]
+    fn rates_are_not_rounded_above_a_limit() {
+        let of = |name: &str| volumes(&catalogue::drive(name).unwrap(), 2).unwrap();
+        let text = of("gp3[size=500GiB,iops=3003,mb_per_s=787.2]");
+        assert!(text.contains("throughput        = 750\n"), "{text}");
+        let text = of("gp3[size=500GiB,iops=4000,mb_per_s=524.288]");
+        assert!(text.contains("throughput        = 500\n"), "{text}");
     }
 
     /// Every cloud volume of the catalogue has its blocks, and nothing else has.
