@@ -3,12 +3,17 @@
 //! Geometry is derived once: a file system's stripe unit is the chunk, and its stripe is as many chunks as drives hold
 //! data. RAID 6 on eight drives with chunks of 64 KiB: `su=64k,sw=6` for XFS, `stride=16,stripe_width=96` for ext4.
 
+mod ccd;
+mod dm;
 mod elsewhere;
+mod ffs;
+mod file_systems;
 mod fio;
 mod of_trial;
 mod requests;
 mod terraform;
 
+pub(crate) use file_systems::ChosenFileSystem;
 pub use fio::Fio;
 pub(crate) use of_trial::{file_system_of, of_trial};
 pub(crate) use requests::Requests;
@@ -64,6 +69,10 @@ pub struct Plan<'a> {
     pub scheduler: Option<&'static str>,
     /// How far Linux reads ahead on the array, where it is not as far as by itself.
     pub read_ahead_kib: Option<u64>,
+    /// The largest request that reaches the array, where the experiment chose it.
+    pub max_sectors_kib: Option<u64>,
+    /// Whether the drives are flash, whose write caches NVMe's own command turns off.
+    pub is_flash: bool,
     /// The drives as blocks of Terraform, where they are cloud volumes.
     pub volumes: Option<String>,
     /// What repeats the work, where it is one of plain requests.
@@ -115,17 +124,6 @@ pub enum Remembered {
     Parity,
 }
 
-/// A file system that was chosen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChosenFileSystem {
-    /// Its kind.
-    pub kind: &'static str,
-    /// Its block size, where the question names one.
-    pub block_bytes: Option<u64>,
-    /// Options of mount(8) that the question names.
-    pub options: String,
-}
-
 /// What a bit of mdadm's bitmap stands for. LVM always keeps one, of 2 MiB a bit by default, which costs far more
 /// (docs/md.md).
 pub(crate) const REGION_KIB: u64 = 64 << 10;
@@ -143,9 +141,6 @@ pub(crate) fn near_level(level: &Level, members: usize) -> Option<&'static str> 
 /// What Debian's mdadm.conf says at its head. Without it an array that is needed at boot may come up as md127.
 const OF_DEBIAN: &str = "on Debian then run `update-initramfs -u`, as mdadm.conf there says";
 
-/// mdadm's block of a file system, ext4's default.
-const EXT4_BLOCK: u64 = 4096;
-
 impl Plan<'_> {
     /// Members that hold data in a row.
     pub fn data_members(&self) -> usize {
@@ -155,9 +150,8 @@ impl Plan<'_> {
         }
         let copies = survived + 1;
         match self.level.name {
-            "md-raid5" => self.members - 1,
-            "md-raid6" => self.members - 2,
-            "md-stripe" => self.members,
+            name if name.starts_with("md-raid5") || name == "md-raid4" => self.members - 1,
+            name if name.starts_with("md-raid6") => self.members - 2,
             _ => (self.members / copies).max(1),
         }
     }
@@ -183,7 +177,7 @@ impl Plan<'_> {
             return self.of_btrfs(profile);
         }
         let mut commands = self.build();
-        commands.extend(self.file_systems());
+        commands.extend(self.file_systems("/dev/md0"));
         commands.extend(self.check());
         commands.extend(elsewhere::commands(self));
         commands
@@ -199,26 +193,24 @@ impl Plan<'_> {
         })
     }
 
-    /// Options of mount(8): those that the chosen file system was measured with, none where that has none.
-    fn mount_options(&self) -> String {
-        match &self.file_system {
-            None => "-o noatime ".into(),
-            Some(ChosenFileSystem { options, .. }) if options.is_empty() => String::new(),
-            Some(ChosenFileSystem { options, .. }) => format!("-o {options} "),
-        }
+    /// What the other commands have the drives from.
+    pub(super) fn named_drives(&self, example: &str) -> Command {
+        let all = self.members + self.spares;
+        build("your drives", format!("disks=\"…\"   # the {all} devices, as in {example}"))
     }
 
     /// The drives themselves.
     pub(super) fn drives(&self) -> Vec<Command> {
-        let all = self.members + self.spares;
         let mut commands: Vec<Command> = self.rented().into_iter().collect();
-        commands.push(build(
-            "your drives",
-            format!("disks=\"…\"   # the {all} devices, as in /dev/sdb"),
-        ));
+        commands.push(self.named_drives("/dev/sdb"));
         // Nobody switches a cache behind a network.
         if let (Some(off), None) = (self.caches_off, &self.volumes) {
-            commands.push(build(off.why(), "for disk in $disks; do hdparm -W0 $disk; done".into()));
+            let each = if self.is_flash {
+                "case $disk in /dev/nvme*) nvme set-feature $disk -f 6 -v 0;; *) hdparm -W0 $disk;; esac"
+            } else {
+                "hdparm -W0 $disk"
+            };
+            commands.push(build(off.why(), format!("for disk in $disks; do {each}; done")));
         }
         if let Some(name) = self.scheduler {
             commands.push(build(
@@ -241,10 +233,7 @@ impl Plan<'_> {
             "btrfs over all of them",
             format!("mkfs.btrfs -d {profile} -m {metadata} $disks"),
         ));
-        commands.push(build(
-            "mount it, by any of its devices",
-            format!("mount {}${{disks%% *}} /srv", self.mount_options()),
-        ));
+        commands.push(self.mount("mount it, by any of its devices", "${disks%% *}"));
         commands.push(check("profiles and drives", "btrfs filesystem usage /srv".into()));
         commands.push(check("checksums of everything stored", "btrfs scrub start -B /srv".into()));
         commands
@@ -253,25 +242,16 @@ impl Plan<'_> {
     fn build(&self) -> Vec<Command> {
         let mut commands = self.drives();
         let inner = self.level.nested().map_or(self.level, |of| of.inner);
-        let (level, layout) = match inner.name {
-            "md-stripe" => ("0", ""),
-            "md-mirror" => ("1", ""),
-            "md-raid5" => ("5", ""),
-            "md-raid6" => ("6", ""),
-            "md-raid10-f2" => ("10", " --layout=f2"),
-            "md-raid10-n3" => ("10", " --layout=n3"),
-            "md-raid10-f3" => ("10", " --layout=f3"),
-            "md-raid10-o2" => ("10", " --layout=o2"),
-            "md-raid10-o3" => ("10", " --layout=o3"),
-            "md-raid10-n4" => ("10", " --layout=n4"),
-            _ => ("10", " --layout=n2"),
-        };
+        let (level, layout) = of_mdadm(inner.name);
         let chunk = if self.level.interleaved() {
             format!(" --chunk={}", self.chunk_kib())
         } else {
             String::new()
         };
-        let (what, bitmap) = self.consistency();
+        let (mut what, bitmap) = self.consistency();
+        if level == "1" {
+            what += ". mdadm asks whether it is to boot from it: answer y";
+        }
         let options = format!("--level={level}{layout}");
         commands.extend(self.arrays_made(&what, &options, &format!("{chunk}{bitmap}")));
         if self.level.has_stripe_cache() && self.cache != "256" {
@@ -287,7 +267,7 @@ impl Plan<'_> {
                 ));
             }
         }
-        commands.extend(self.read_ahead());
+        commands.extend(self.of_queue());
         let scan = "mdadm --detail --scan >> /etc/mdadm/mdadm.conf";
         let (what, line) = if self.level.nested().is_some() && self.spares > 0 {
             let arrays = self.arrays().join(" ");
@@ -324,16 +304,22 @@ impl Plan<'_> {
         }
     }
 
-    /// What sets how far Linux reads ahead on the device that is mounted.
-    fn read_ahead(&self) -> Option<Command> {
-        let kib = self.read_ahead_kib?;
-        Some(build(
-            "the read-ahead of md0, now and after a restart",
-            format!(
-                "echo {kib} > /sys/block/md0/queue/read_ahead_kb; echo 'SUBSYSTEM==\"block\", KERNEL==\"md0\", \
-                 ACTION==\"add|change\", ATTR{{queue/read_ahead_kb}}=\"{kib}\"' > /etc/udev/rules.d/60-read-ahead.rules"
-            ),
-        ))
+    /// What sets how far Linux reads ahead on the device that is mounted, and how large requests to it are.
+    fn of_queue(&self) -> Vec<Command> {
+        let set = |what: &str, key: &str, kib: u64, file: &str| {
+            build(
+                &format!("{what} of md0, now and after a restart"),
+                format!(
+                    "echo {kib} > /sys/block/md0/queue/{key}; echo 'SUBSYSTEM==\"block\", KERNEL==\"md0\", \
+                     ACTION==\"add|change\", ATTR{{queue/{key}}}=\"{kib}\"' > /etc/udev/rules.d/60-{file}.rules"
+                ),
+            )
+        };
+        let ahead = self.read_ahead_kib;
+        let ahead = ahead.map(|kib| set("the read-ahead", "read_ahead_kb", kib, "read-ahead"));
+        let most = self.max_sectors_kib;
+        let most = most.map(|kib| set("the largest request", "max_sectors_kb", kib, "max-sectors"));
+        ahead.into_iter().chain(most).collect()
     }
 
     /// What makes the array of all drives, or arrays of neighbours and a stripe over them.
@@ -394,49 +380,6 @@ impl Plan<'_> {
         parse_bytes(self.chunk).unwrap_or(0) / 1024
     }
 
-    fn file_systems(&self) -> Vec<Command> {
-        // Of arrays side by side md tells less than a row of all of them.
-        let data = match self.level.nested() {
-            Some(_) => self.data_members(),
-            None => self.level.stripe_chunks(self.members),
-        };
-        let (kib, data) = (self.chunk_kib(), data as u64);
-        let chosen = self.file_system.as_ref().and_then(|chosen| chosen.block_bytes);
-        let stride = kib * 1024 / chosen.unwrap_or(EXT4_BLOCK);
-        let (xfs, ext4) = if self.level.interleaved() {
-            (
-                format!(" -d su={kib}k,sw={data}"),
-                format!(" -E stride={stride},stripe_width={}", stride * data),
-            )
-        } else {
-            (String::new(), String::new())
-        };
-        let or = if self.file_system.is_none() { "or ext4" } else { "ext4 on it" };
-        let block = |option: &str| {
-            let bytes = self.file_system.as_ref().and_then(|chosen| chosen.block_bytes);
-            bytes.map_or(String::new(), |bytes| format!(" -b {option}{bytes}"))
-        };
-        let (xfs, ext4) = (block("size=") + &xfs, block("") + &ext4);
-        let all = [
-            ("xfs", "XFS on it", format!("mkfs.xfs{xfs} /dev/md0")),
-            ("ext4", or, format!("mkfs.ext4{ext4} /dev/md0")),
-            (
-                "btrfs",
-                "btrfs on it; it then keeps no second copy of data",
-                "mkfs.btrfs -m dup /dev/md0".into(),
-            ),
-        ];
-        // Where none was chosen, those that md's stripes mean something to.
-        let is_meant = |kind: &str| match &self.file_system {
-            Some(chosen) => chosen.kind == kind,
-            None => kind != "btrfs",
-        };
-        let chosen = all.into_iter().filter(|(kind, ..)| is_meant(kind));
-        let mut commands: Vec<Command> = chosen.map(|(_, what, line)| build(what, line)).collect();
-        commands.push(build("mount it", format!("mount {}/dev/md0 /srv", self.mount_options())));
-        commands
-    }
-
     fn check(&self) -> Vec<Command> {
         let mut commands = vec![check(
             "level, chunk and drives",
@@ -457,6 +400,10 @@ impl Plan<'_> {
         if self.read_ahead_kib.is_some() {
             commands.push(check("read-ahead", "cat /sys/block/md0/queue/read_ahead_kb".into()));
         }
+        if self.max_sectors_kib.is_some() {
+            commands
+                .push(check("largest request", "cat /sys/block/md0/queue/max_sectors_kb".into()));
+        }
         commands.push(check(
             "first synchronisation: wait for its end before you measure",
             "cat /proc/mdstat".into(),
@@ -465,6 +412,28 @@ impl Plan<'_> {
             check(what, format!("fio --name=check --filename=/srv/check {options}"))
         }));
         commands
+    }
+}
+
+/// mdadm's number of a level, and its option of the layout.
+fn of_mdadm(name: &str) -> (&'static str, String) {
+    // mdadm writes the N of DDF's layouts large.
+    let named = |layout: &str| format!(" --layout={}", layout.replace("ddf-n-", "ddf-N-"));
+    match name {
+        "md-concat" => ("linear", String::new()),
+        "md-stripe" => ("0", String::new()),
+        "md-stripe-alternate" => ("0", named("alternate")),
+        "md-mirror" => ("1", String::new()),
+        "md-raid4" => ("4", String::new()),
+        "md-raid5" => ("5", String::new()),
+        "md-raid6" => ("6", String::new()),
+        _ => {
+            let parted = [("md-raid5-", "5"), ("md-raid6-", "6"), ("md-raid10-", "10")];
+            let found = parted.iter().find_map(|(start, number)| {
+                name.strip_prefix(start).map(|layout| (*number, named(layout)))
+            });
+            found.unwrap_or(("10", named("n2")))
+        }
     }
 }
 
@@ -478,6 +447,7 @@ fn build(what: &str, line: String) -> Command {
 
 #[cfg(test)]
 mod tests {
+    use super::file_systems::Stripes;
     use super::*;
     use std::fmt::Write as _;
 
@@ -497,6 +467,8 @@ mod tests {
             region_kib: Some(REGION_KIB),
             scheduler: None,
             read_ahead_kib: None,
+            max_sectors_kib: None,
+            is_flash: false,
             volumes: None,
             fio: None,
             file_system: None,
@@ -554,7 +526,13 @@ mod tests {
             write(&mut text, &plan);
         }
         let chosen = |kind, block_bytes, options: &str| {
-            Some(ChosenFileSystem { kind, block_bytes, options: options.into() })
+            Some(ChosenFileSystem {
+                kind,
+                block_bytes,
+                stripes: Stripes::default(),
+                more: String::new(),
+                options: options.into(),
+            })
         };
         for plan in [
             Plan { file_system: chosen("btrfs", None, ""), ..plan("btrfs-raid10", 4) },
@@ -564,15 +542,24 @@ mod tests {
                 remembered: Remembered::Parity,
                 ..plan("md-raid5", 4)
             },
+            Plan { file_system: chosen("f2fs", None, "noatime"), ..plan("md-stripe", 4) },
             Plan {
                 file_system: chosen("xfs", None, ""),
                 remembered: Remembered::Parts,
                 scheduler: Some("none"),
                 read_ahead_kib: Some(4096),
+                max_sectors_kib: Some(512),
+                caches_off: Some(CachesOff::Asked),
+                is_flash: true,
                 ..plan("md-raid10-n3", 8)
             },
         ] {
             write(&mut text, &plan);
+        }
+        if std::env::var_os("UPDATE").is_some() {
+            let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/commands.txt");
+            std::fs::write(file, &text).unwrap();
+            return;
         }
         assert_eq!(text, include_str!("../tests/commands.txt"));
     }

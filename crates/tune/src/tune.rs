@@ -449,6 +449,8 @@ pub(crate) fn plan<'a>(
         region_kib: Some(REGION_KIB),
         scheduler: None,
         read_ahead_kib: None,
+        max_sectors_kib: None,
+        is_flash: !disk.is_rotational(),
         volumes: volumes(&question.drives.drive, question.members() + question.spares),
         fio: Fio::of(question, &best.level),
         file_system: None,

@@ -2,11 +2,23 @@
 //! system has no such volume, the line says why.
 
 use super::requests::{raidz_kib, record_size};
-use super::{Command, Plan, Requests, near_level};
+use super::{Command, Plan, Requests, ccd, near_level};
 
 /// The commands of LVM, ZFS, btrfs, FreeBSD's GEOM, and NetBSD's ccd and RAIDframe.
 pub(super) fn commands(plan: &Plan<'_>) -> Vec<Command> {
-    lines(plan).into_iter().map(Line::command).collect()
+    let with_files = |line: Line| {
+        // Where a file system of Linux was chosen, another one is no answer.
+        let files = line.files().filter(|_| plan.file_system.is_none());
+        std::iter::once(line).chain(files)
+    };
+    lines(plan).into_iter().flat_map(with_files).map(Line::command).collect()
+}
+
+/// RAIDframe's level of such a name.
+pub(super) fn of_raidframe(plan: &Plan<'_>, level: &str) -> Vec<Command> {
+    let numbers = [("stripe", 0), ("mirror", 1), ("raid4", 4), ("raid5", 5)];
+    let number = numbers.iter().find(|(own, _)| *own == level);
+    number.map(|(_, number)| raidframe(plan, *number).command()).into_iter().collect()
 }
 
 /// Those of one system.
@@ -18,10 +30,10 @@ pub(super) fn of_system(plan: &Plan<'_>, system: &str) -> Vec<Command> {
 fn lines(plan: &Plan<'_>) -> Vec<Line> {
     let copies = plan.level.losses_survived(plan.members) + 1;
     let lines = match plan.level.name {
-        "md-stripe" => stripe(plan),
-        "md-raid5" => one_parity(plan),
-        "md-raid6" => two_parities(plan),
         _ if plan.level.nested().is_some() => groups(plan),
+        name if name.starts_with("md-stripe") => stripe(plan),
+        name if name.starts_with("md-raid5") || name == "md-raid4" => one_parity(plan),
+        name if name.starts_with("md-raid6") => two_parities(plan),
         "md-mirror" => mirror(plan),
         // One set of copies is a mirror.
         name if name.starts_with("md-raid10") && copies == plan.members => mirror(plan),
@@ -60,12 +72,46 @@ impl Line {
         !self.shell.starts_with('#') && !self.shell.contains(" raidz")
     }
 
+    /// What makes a file system on it, and mounts it, where that is BSD's.
+    fn files(&self) -> Option<Line> {
+        let (note, shell) = match self.shell.split_whitespace().next()? {
+            "#" => return None,
+            "echo" => of_netbsd("ccd0"),
+            _ if self.system == "NetBSD" && self.shell.contains("raidctl") => of_netbsd("raid0"),
+            _ if self.system == "FreeBSD" => of_freebsd(&self.shell),
+            _ => return None,
+        };
+        Some(Line { system: self.system, note, shell })
+    }
+
     /// With one note more, which comes first.
     fn noted(self, note: &str) -> Line {
         let note =
             if self.note.is_empty() { note.into() } else { format!("{note}; {}", self.note) };
         Line { note, ..self }
     }
+}
+
+/// An FFS on a volume of NetBSD's.
+fn of_netbsd(volume: &str) -> (String, String) {
+    (
+        format!("its file system, on a partition that `disklabel -I -e {volume}` adds"),
+        format!("newfs -O 2 /dev/r{volume}a && mount /dev/{volume}a /srv"),
+    )
+}
+
+/// An FFS on what GEOM builds, whose module is to be loaded before it is mounted.
+fn of_freebsd(shell: &str) -> (String, String) {
+    let class = ["stripe", "mirror", "raid3"];
+    let is_last = |class: &&str| shell.contains(&format!("g{class} label"));
+    let class = class.into_iter().find(is_last).unwrap_or("stripe");
+    (
+        "its file system, and the module when the machine starts".into(),
+        format!(
+            "echo 'geom_{class}_load=\"YES\"' >> /boot/loader.conf; newfs -U /dev/{class}/data && \
+             mount /dev/{class}/data /srv"
+        ),
+    )
 }
 
 fn stripe(plan: &Plan<'_>) -> Vec<Line> {
@@ -78,7 +124,12 @@ fn stripe(plan: &Plan<'_>) -> Vec<Line> {
         Line {
             system: "NetBSD",
             note: left_out(plan, "ccd has no spares"),
-            shell: format!("ccdconfig ccd0 {} none {}", kib * 2, disks(plan)),
+            shell: format!("ccdconfig {}", ccd::line(kib * 2, "none", &disks(plan))),
+        },
+        Line {
+            system: "NetBSD",
+            note: ccd::KEPT.into(),
+            shell: ccd::kept(&ccd::line(kib * 2, "none", &disks(plan))),
         },
     ]
 }
@@ -330,7 +381,8 @@ fn without(system: &'static str, why: &str) -> Line {
 /// raidctl's file for a level, and what takes it. Without an interleave a stripe unit only says where requests are cut.
 fn raidframe(plan: &Plan<'_>, level: u8) -> Line {
     let sectors = if plan.level.interleaved() { plan.chunk_kib() * 2 } else { 128 };
-    let (members, file, disks) = (plan.members, "raid0.conf", disks(plan));
+    // Where it is read when the machine starts.
+    let (members, file, disks) = (plan.members, "/etc/raid0.conf", disks(plan));
     let spare = spares(plan).map_or(String::new(), |disks| {
         format!(" printf 'START spare\\n'; printf '%s\\n' {disks};")
     });
@@ -366,6 +418,8 @@ mod tests {
             region_kib: Some(REGION_KIB),
             scheduler: None,
             read_ahead_kib: None,
+            max_sectors_kib: None,
+            is_flash: false,
             volumes: None,
             fio: None,
             file_system: None,
@@ -471,7 +525,7 @@ mod tests {
     fn nothing_goes_on_after_a_failure() {
         let until = |system, level, members, failing| {
             let plan = plan(level, members, 0);
-            let line = on(system, &plan).1.replace("> raid0.conf", "> /dev/null");
+            let line = on(system, &plan).1.replace("> /etc/raid0.conf", "> /dev/null");
             // As if pasted: the shell is there afterwards.
             let said = started_until(&plan, &format!("{line}\necho still here"), failing);
             said.strip_suffix("still here\n").unwrap().to_string()
@@ -484,7 +538,7 @@ mod tests {
             assert_eq!(until("LVM", level, 4, "vgcreate"), "vgcreate vg0 a b c d\n", "{level}");
         }
         let netbsd = |failing| until("NetBSD", "md-mirror", 2, failing);
-        assert_eq!(netbsd("raidctl -C"), "raidctl -C raid0.conf raid0\n");
+        assert_eq!(netbsd("raidctl -C"), "raidctl -C /etc/raid0.conf raid0\n");
         assert!(netbsd("raidctl -I").ends_with("raidctl -I 1 raid0\n"));
         assert!(netbsd("nothing").ends_with("raidctl -iv raid0\n"));
     }

@@ -1,27 +1,32 @@
 //! The commands that build what a trial of an experiment ran on, on the system that it names.
 
+use super::file_systems::Stripes;
 use super::{
-    CachesOff, ChosenFileSystem, Command, Plan, REGION_KIB, Remembered, Requests, build, elsewhere,
-    volumes,
+    CachesOff, ChosenFileSystem, Command, Plan, REGION_KIB, Remembered, Requests, build, ccd,
+    check, dm, elsewhere, ffs, volumes,
 };
 use crate::beside::Beside;
-use crate::files::FILE_SYSTEMS;
-use crate::question::{LEVELS, Question};
+use crate::question::Question;
 use crate::work::names_its_cache;
 use block::SECTOR_BYTES;
-use lab::experiment::{Experiment, Member, Scheduling, Trial};
+use block::layout::Level;
+use lab::experiment::{Experiment, Member, Scheduling, Trial, Volume};
+use lab::file_system::real::Geometry;
 use lab::keys::Value;
 
 /// Levels with names of other systems, and md's that lays out the same.
-const LIKE_MD: [(&str, &str); 13] = [
+const LIKE_MD: [(&str, &str); 16] = [
     ("stripe", "md-stripe"),
     ("ccd-stripe", "md-stripe"),
     ("ccd-uniform", "md-stripe"),
     ("raidframe-stripe", "md-stripe"),
     ("mirror", "md-mirror"),
     ("raidframe-mirror", "md-mirror"),
+    ("raid4", "md-raid4"),
+    ("raidframe-raid4", "md-raid4"),
     ("raid5", "md-raid5"),
     ("raidframe-raid5", "md-raid5"),
+    ("raid6", "md-raid6"),
     ("raid10", "md-raid10"),
     ("lvm-stripe", "md-stripe"),
     ("lvm-mirror", "md-mirror"),
@@ -32,27 +37,80 @@ const LIKE_MD: [(&str, &str); 13] = [
 /// What builds levels of LVM's.
 const LVM: &str = "LVM";
 
-/// Hosts by a part of their names, and the system whose commands they take.
-const SYSTEMS: [(&str, &str); 2] = [("netbsd", "NetBSD"), ("freebsd", "FreeBSD")];
+/// Where LVM's volume is.
+const OF_LVM: &str = "/dev/vg0/data";
 
-/// How to build what `trial` ran on: the volume, then the file system. Nothing of what a controller's own menu builds. The
-/// experiment is that of `question`, or one's own.
+/// Where a volume is that nothing here has built.
+const ANY: &str = "$volume";
+
+/// File systems of Linux.
+const OF_LINUX: [&str; 4] = ["ext4", "xfs", "btrfs", "f2fs"];
+
+/// What no command sets: constants of the system, of its kernel or of the drives' firmware.
+const NOT_SET: [&str; 6] = [
+    "host.physio_concurrency",
+    "host.buses",
+    "host.elevator",
+    "host.queue_outstanding",
+    "volume.outstanding",
+    "volume.member_outstanding",
+];
+
+/// The systems whose commands are known, by a part of the names of hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum System {
+    Linux,
+    NetBsd,
+    /// With GEOM, from version 5.
+    FreeBsd,
+    /// With ccd, and no RAID of its own.
+    OldFreeBsd,
+}
+
+impl System {
+    fn of(host: &str) -> Self {
+        if host.contains("netbsd") {
+            return System::NetBsd;
+        }
+        let Some((_, version)) = host.split_once("freebsd") else { return System::Linux };
+        let digits = version.trim_start_matches(['-', '_', ' ']);
+        let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
+        match digits.parse::<u32>() {
+            Ok(version) if version < 5 => System::OldFreeBsd,
+            _ => System::FreeBsd,
+        }
+    }
+}
+
+/// How to build what `trial` ran on: the volume, then the file system. Where nothing builds it, that is said. The experiment
+/// is that of `question`, or one's own.
 pub(crate) fn of_trial(
     experiment: &Experiment,
     trial: &Trial,
     question: Option<&Question>,
     beside: &Beside,
 ) -> Vec<Command> {
-    let system = SYSTEMS.iter().find(|(part, _)| trial.setup.host.name.contains(part));
-    let of_lvm = trial.setup.volume.level.name.starts_with("lvm-").then_some(LVM);
-    let system = system.map(|(_, system)| *system).or(of_lvm);
+    let system = System::of(&trial.setup.host.name);
     let mut commands = volume(experiment, trial, system, question, beside);
-    commands.extend(ffs(experiment, trial));
+    commands.extend(ffs::commands(experiment, trial));
+    if system != System::Linux {
+        commands.extend(ffs::largest_request(trial));
+    }
+    let is_left = |path: &str| {
+        let of_drive = path.starts_with("drive.") && path != "drive.write_cache";
+        NOT_SET.contains(&path) || of_drive
+    };
+    let left = trial.cell.at.iter().filter(|(path, _)| is_left(path));
+    let left: Vec<String> = left.map(|(path, value)| format!("{path} = {value}")).collect();
+    if !left.is_empty() {
+        let line = format!("# {}", left.join(", "));
+        commands.push(build("measured so, and set by none of these commands", line));
+    }
     commands
 }
 
 /// The value of a key of the file system, where the experiment names one.
-fn of_file_system(experiment: &Experiment, trial: &Trial, key: &str) -> Option<Value> {
+pub(super) fn of_file_system(experiment: &Experiment, trial: &Trial, key: &str) -> Option<Value> {
     let paths = [format!("workload.{}.fs.{key}", trial.cell.workload), format!("fs.{key}")];
     let value = |path: &String| {
         let own = trial.cell.at.iter().find(|(known, _)| known == path);
@@ -64,44 +122,190 @@ fn of_file_system(experiment: &Experiment, trial: &Trial, key: &str) -> Option<V
 
 /// The file system of Linux that a trial has.
 pub(crate) fn file_system_of(experiment: &Experiment, trial: &Trial) -> Option<ChosenFileSystem> {
-    let kind = of_file_system(experiment, trial, "kind")?.to_string();
-    let kind = FILE_SYSTEMS.into_iter().find(|known| *known == kind)?;
-    let block = of_file_system(experiment, trial, "block");
-    let sectors = block.and_then(|block| block::units::parse_sectors(&block.to_string()).ok());
-    let options = of_file_system(experiment, trial, "options");
+    let value = |key: &str| of_file_system(experiment, trial, key);
+    let kind = value("kind")?.to_string();
+    let kind = OF_LINUX.into_iter().find(|known| *known == kind)?;
+    let bytes = |key: &str| {
+        let sectors = block::units::parse_sectors(&value(key)?.to_string()).ok();
+        sectors.map(|sectors| sectors * SECTOR_BYTES)
+    };
+    let volume = &trial.setup.volume;
+    let data = volume.level.stripe_chunks(volume.members.len()) as u64;
+    let geometry = Geometry {
+        chunk_bytes: volume.level.interleaved().then_some(volume.interleave_sectors * SECTOR_BYTES),
+        data_members: data,
+        profile: volume.level.name.strip_prefix("btrfs-"),
+    };
+    let making = trial.setup.files.as_ref()?.on_linux(&geometry).ok();
     Some(ChosenFileSystem {
         kind,
-        block_bytes: sectors.map(|sectors| sectors * SECTOR_BYTES),
-        options: options.map(|options| options.to_string()).unwrap_or_default(),
+        block_bytes: bytes("block"),
+        stripes: Stripes {
+            are_ignored: value("align").is_some_and(|align| align.to_string() == "false"),
+            unit_bytes: bytes("stride").or_else(|| bytes("stripe_unit")),
+            width_bytes: bytes("stripe_width"),
+        },
+        more: making.as_ref().map_or(String::new(), |making| further(&making.mkfs)),
+        options: making.map_or(String::new(), |making| making.options),
     })
 }
 
+/// Options of mkfs but those of blocks and stripes, which the plan writes, and those that ask nothing.
+fn further(mkfs: &[String]) -> String {
+    let mut words = mkfs.iter().skip(1).map(String::as_str);
+    let mut more = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "-q" | "-f" | "-F" => {}
+            "-b" | "-d" | "-E" | "-m" => drop(words.next()),
+            _ => more.push(word),
+        }
+    }
+    more.join(" ")
+}
+
+/// What builds the volume, and a file system of Linux on it.
 fn volume(
     experiment: &Experiment,
     trial: &Trial,
-    system: Option<&str>,
+    system: System,
     question: Option<&Question>,
     beside: &Beside,
 ) -> Vec<Command> {
     let volume = &trial.setup.volume;
-    let spares = question.map_or(0, |question| question.spares);
-    let name = volume.level.name;
-    let like = LIKE_MD.iter().find(|(own, _)| *own == name).map_or(name, |(_, md)| *md);
-    let Ok(level) = like.parse() else { return Vec::new() };
-    let is_known =
-        LEVELS.contains(&like) || like.starts_with("btrfs-") || volume.level.nested().is_some();
-    if !is_known || volume.controller.is_some() {
-        return Vec::new();
+    let (name, members) = (volume.level.name, volume.members.len());
+    if let Some(controller) = &volume.controller {
+        let line = format!("# none: the menu of the controller ({}) builds it", controller.name);
+        return vec![build("the volume", line)];
     }
+    let like = match name {
+        "ccd-mirror" if members > 2 => "md-raid10",
+        "ccd-mirror" => "md-mirror",
+        _ => LIKE_MD.iter().find(|(own, _)| *own == name).map_or(name, |(_, md)| *md),
+    };
+    let Ok(level) = like.parse() else { return Vec::new() };
     let chunk = format!("{}KiB", volume.interleave_sectors * SECTOR_BYTES / 1024);
     let cache = volume.stripe_cache_rows.to_string();
-    let plan = beside.plan(Plan {
+    let plan = plan_of(experiment, trial, question, [&chunk, &cache], level);
+    let plan = beside.plan(plan);
+    let of_ccd = if name.starts_with("ccd-") { name } else { like };
+    let is_of_ccd = name.starts_with("ccd-") || system == System::OldFreeBsd;
+    if let Some(level) = name.strip_prefix("raidframe-") {
+        return of_bsd(&plan, elsewhere::of_raidframe(&plan, level), name);
+    }
+    if is_of_ccd || system == System::NetBsd && like == "md-stripe" {
+        return of_bsd(&plan, ccd::commands(of_ccd, members, volume.interleave_sectors), name);
+    }
+    match system {
+        System::NetBsd => of_bsd(&plan, elsewhere::of_system(&plan, "NetBSD"), name),
+        System::FreeBsd => of_bsd(&plan, elsewhere::of_system(&plan, "FreeBSD"), name),
+        System::OldFreeBsd | System::Linux => {
+            of_linux(&plan, volume, like, pool_of(trial).as_deref())
+        }
+    }
+}
+
+/// What Linux builds the volume by: md, btrfs, the device mapper, LVM, or what lays out as much.
+fn of_linux(plan: &Plan<'_>, volume: &Volume, like: &str, pool: Option<&str>) -> Vec<Command> {
+    let name = volume.level.name;
+    if name == like && (name.starts_with("md-") || name.starts_with("btrfs-")) {
+        return plan.commands();
+    }
+    let file_systems = |device: &str| match plan.file_system {
+        Some(_) => plan.file_systems(device),
+        None => Vec::new(),
+    };
+    if let Some(options) = pool {
+        return of_zfs(plan, options);
+    }
+    if let Some([built, checked]) = dm::commands(volume) {
+        return [plan.drives(), built, file_systems(dm::DEVICE), checked].concat();
+    }
+    if name == "single" {
+        return [plan.drives(), vec![of_one_drive()], file_systems("$disks")].concat();
+    }
+    if name.starts_with("lvm-") {
+        let lines = elsewhere::of_system(plan, LVM);
+        let lines = lines.into_iter().map(|line| build("the volume", line.line)).collect();
+        let checked =
+            "lvs -o lv_name,segtype,stripes,stripesize,regionsize,sync_percent vg0".into();
+        let checked = vec![check("type, stripes, their size, and how much is in sync", checked)];
+        return [plan.drives(), lines, file_systems(OF_LVM), checked].concat();
+    }
+    let rented = plan.rented().into_iter();
+    let commands: Vec<Command> = rented.chain(elsewhere::commands(plan)).collect();
+    if commands.is_empty() {
+        return vec![none_for(name)];
+    }
+    commands.into_iter().chain(file_systems(ANY)).collect()
+}
+
+/// Options of `zpool create`, where the trial is on a pool of ZFS.
+fn pool_of(trial: &Trial) -> Option<String> {
+    let files = trial.setup.files.as_ref().filter(|files| files.is_its_own_volume())?;
+    let words = files.on_linux(&Geometry::default()).ok()?.mkfs;
+    let text = words.iter().skip(2).filter(|word| *word != "-f").cloned().collect::<Vec<_>>();
+    // A trial mounts it by mount(8).
+    Some(text.join(" ").replace("-O mountpoint=legacy ", ""))
+}
+
+/// A pool with such options, which is volume and file system in one.
+fn of_zfs(plan: &Plan<'_>, options: &str) -> Vec<Command> {
+    let line = elsewhere::of_system(plan, "ZFS").into_iter().next().map(|command| command.line);
+    let line = line.unwrap_or_else(|| "zpool create tank $disks".into());
+    let made = line.find("zpool create").zip(line.find(" tank"));
+    let (start, end) = made.unwrap_or((0, 0));
+    let line = format!("{}zpool create {options}{}", &line[..start], &line[end..]);
+    vec![
+        plan.named_drives("/dev/sdb"),
+        build("the pool, which is mounted at /tank", line),
+        check("vdevs and drives", "zpool status tank".into()),
+        check("what was set", "zpool get ashift tank; zfs get -s local all tank".into()),
+    ]
+}
+
+/// The drives, and what a system of BSD builds of them.
+fn of_bsd(plan: &Plan<'_>, lines: Vec<Command>, name: &str) -> Vec<Command> {
+    if name == "single" {
+        return vec![of_one_drive()];
+    }
+    if lines.is_empty() {
+        return vec![none_for(name)];
+    }
+    [vec![plan.named_drives("/dev/sd0e")], lines].concat()
+}
+
+/// That one drive takes nothing to build.
+fn of_one_drive() -> Command {
+    build("the volume", "# none: it is the drive itself".into())
+}
+
+/// That nothing is known to build a level.
+fn none_for(name: &str) -> Command {
+    build("the volume", format!("# none: no command here builds `volume.level` = {name}"))
+}
+
+/// The plan of a trial's volume, with the chunk and the rows of the stripe cache as they are written.
+fn plan_of<'a>(
+    experiment: &Experiment,
+    trial: &Trial,
+    question: Option<&Question>,
+    [chunk, cache]: [&'a str; 2],
+    level: Level,
+) -> Plan<'a> {
+    let volume = &trial.setup.volume;
+    let (members, spares) = (volume.members.len(), question.map_or(0, |question| question.spares));
+    let chosen = |key: &str| trial.cell.at.iter().find(|(path, _)| path == key);
+    let most = chosen(ffs::LARGEST).and_then(|(_, value)| {
+        block::units::parse_sectors(&value.to_string()).ok().map(|sectors| sectors / 2)
+    });
+    Plan {
         level,
-        chunk: &chunk,
-        cache: &cache,
-        members: volume.members.len(),
+        chunk,
+        cache,
+        members,
         spares,
-        survive: volume.level.losses_survived(volume.members.len()),
+        survive: volume.level.losses_survived(members),
         caches_off: caches_off(experiment, trial, question),
         remembered: match (volume.has_bitmap, volume.has_ppl) {
             (true, _) => Remembered::Parts,
@@ -118,22 +322,11 @@ fn volume(
         },
         scheduler: (volume.scheduler != Scheduling::Auto).then(|| volume.scheduler.word()),
         read_ahead_kib: volume.read_ahead.0.map(|sectors| sectors / 2),
+        max_sectors_kib: most,
+        is_flash: !volume.members.iter().any(Member::is_rotational),
         volumes: rented(&volume.members, spares),
         fio: None,
         file_system: file_system_of(experiment, trial),
-    });
-    let is_own = name == like;
-    match system {
-        None if is_own => plan.commands(),
-        None => plan.rented().into_iter().chain(elsewhere::commands(&plan)).collect(),
-        Some(LVM) => {
-            let lines = elsewhere::of_system(&plan, LVM);
-            plan.drives()
-                .into_iter()
-                .chain(lines.into_iter().map(|line| build("the volume", line.line)))
-                .collect()
-        }
-        Some(system) => elsewhere::of_system(&plan, system),
     }
 }
 
@@ -165,30 +358,6 @@ fn rented(members: &[Member], spares: usize) -> Option<String> {
     alike.then(|| volumes(first, members.len() + spares))?
 }
 
-/// newfs(8) and mount(8) of an FFS.
-fn ffs(experiment: &Experiment, trial: &Trial) -> Vec<Command> {
-    let value = |key: &str| of_file_system(experiment, trial, key);
-    if trial.setup.files.is_none() || value("newfs").is_none() {
-        return Vec::new();
-    }
-    let bytes = |key: &str| {
-        let sectors = value(key)?.to_string();
-        block::units::parse_sectors(&sectors).ok().map(|sectors| sectors * SECTOR_BYTES)
-    };
-    let version = value("version").map(|version| format!(" -O {version}"));
-    let block = bytes("block").map(|bytes| format!(" -b {bytes}"));
-    let fragment = bytes("frag").map(|bytes| format!(" -f {bytes}"));
-    let options: String = [version, block, fragment].into_iter().flatten().collect();
-    let mount = match value("mount").map(|mode| mode.to_string()).as_deref() {
-        Some(mode @ ("softdep" | "async")) => format!("mount -o {mode} $volume /srv"),
-        _ => "mount $volume /srv".into(),
-    };
-    vec![
-        build("its file system; $volume is the device", format!("newfs{options} $volume")),
-        build("mount it", mount),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,9 +372,14 @@ mod tests {
             .collect()
     }
 
+    /// The same without the drives' names.
+    fn built(text: &str) -> Vec<String> {
+        lines(text).into_iter().filter(|line| !line.starts_with("disks=")).collect()
+    }
+
     #[test]
     fn netbsd_builds_by_its_own_commands() {
-        let said = lines(
+        let said = built(
             "host.name = 'a8v-netbsd-2'\n[volume]\ndrives = '2xwd740gd'\nlevel = 'stripe'\ninterleave = 126\n\
              [fs]\nnewfs = 'netbsd2'\nversion = 2\nblock = '16KiB'\nmount = 'softdep'\n[workload.a]\nkind = 'touch'\n",
         );
@@ -213,10 +387,167 @@ mod tests {
             said,
             [
                 "ccdconfig ccd0 126 none $disks",
-                "newfs -O 2 -b 16384 $volume",
+                "echo \"ccd0 126 none $disks\" >> /etc/ccd.conf",
+                "newfs -O 2 -b 16384 -f 2048 $volume",
                 "mount -o softdep $volume /srv"
             ]
         );
+    }
+
+    /// Rosen's groups of 16 cylinders, and the cylinder that FreeBSD's newfs is told. Its `-O` was another option.
+    #[test]
+    fn newfs_of_old_is_told_of_cylinders() {
+        let said = built(
+            "host.name = 'ppro200-freebsd-2.2'\n[volume]\ndrives = '3xxp32150w'\nlevel = 'stripe'\ninterleave = 128\n\
+             [fs]\nnewfs = '4.4bsd'\ncylinder = '2MiB'\ncylinders = 16\natime = false\n[workload.a]\nkind = 'touch'\n",
+        );
+        assert_eq!(
+            said,
+            [
+                "ccdconfig ccd0 128 none $disks",
+                "echo \"ccd0 128 none $disks\" >> /etc/ccd.conf",
+                "newfs -t 1 -u 4096 -c 16 $volume",
+                "mount -o noatime $volume /srv"
+            ]
+        );
+    }
+
+    /// GEOM is of FreeBSD 5 and later.
+    #[test]
+    fn freebsd_before_geom_has_ccd() {
+        assert_eq!(System::of("ppro200-freebsd-2.2"), System::OldFreeBsd);
+        assert_eq!(["mine-freebsd-14", "freebsd"].map(System::of), [System::FreeBsd; 2]);
+        let on_old = |level: &str, members: usize| {
+            built(&format!(
+                "host.name = 'ppro200-freebsd-2.2'\n[volume]\ndrives = '{members}xxp32150w'\nlevel = '{level}'\n\
+                 interleave = 64\n[workload.a]\ncount = 5\n"
+            ))
+        };
+        assert_eq!(on_old("mirror", 2)[0], "ccdconfig ccd0 64 CCDF_MIRROR $disks");
+        assert_eq!(on_old("raid10", 4)[0], "ccdconfig ccd0 64 CCDF_MIRROR $disks");
+        assert_eq!(on_old("raid5", 3), ["# none: no command here builds `volume.level` = raid5"]);
+        assert_eq!(on_old("single", 1), ["# none: it is the drive itself"]);
+    }
+
+    /// The table has whole chunks of the smallest drive.
+    #[test]
+    fn the_device_mapper_is_given_a_table() {
+        let of = |level: &str| {
+            built(&format!(
+                "[volume]\ndrives = '2xwd740gd:1GiB+1xwd740gd:1023MiB'\nlevel = '{level}'\ninterleave = '64KiB'\n\
+                 [workload.a]\ncount = 5\n"
+            ))
+        };
+        let lines = of("dm-stripe");
+        let table = "0 6285312 striped 3 128 ${1} 0 ${2} 0 ${3} 0";
+        assert_eq!(lines[1], format!("set -- $disks; dmsetup create data --table \"{table}\""));
+        assert_eq!(lines[2], "dmsetup table data");
+        let table =
+            "0 2097152 linear ${1} 0\n2097152 2097152 linear ${2} 0\n4194304 2095104 linear ${3} 0";
+        let lines = of("dm-linear");
+        assert_eq!(lines[1], format!("set -- $disks; dmsetup create data --table \"{table}\""));
+    }
+
+    /// Whatever level an experiment has, what builds it is said, or that nothing does.
+    #[test]
+    fn no_level_is_without_a_word() {
+        for level in block::LEVELS {
+            let members = level
+                .members_min()
+                .max(2)
+                .next_multiple_of(2)
+                .max(if level.nested().is_some() { 24 } else { 2 });
+            let count =
+                if level.name == "single" || level.name == "btrfs-dup" { 1 } else { members };
+            let said = lines(&format!(
+                "[volume]\ndrives = '{count}xwd740gd'\nlevel = '{}'\ninterleave = '64KiB'\n[workload.a]\ncount = 5\n",
+                level.name
+            ));
+            assert!(!said.is_empty(), "{}", level.name);
+        }
+        let md = |level: &str, option: &str| {
+            let text = format!(
+                "[volume]\ndrives = '6xwd740gd'\nlevel = '{level}'\ninterleave = '64KiB'\n[workload.a]\ncount = 5\n"
+            );
+            let said = built(&text);
+            assert!(
+                said[0].starts_with(&format!("mdadm --create /dev/md0 {option} --raid-devices=6 ")),
+                "{said:?}"
+            );
+        };
+        md("md-linear", "--level=linear");
+        md("md-raid0-alternate", "--level=0 --layout=alternate");
+        md("md-raid4", "--level=4");
+        md("md-raid5-left-asymmetric", "--level=5 --layout=left-asymmetric");
+        md("md-raid6-ddf-n-restart", "--level=6 --layout=ddf-N-restart");
+        md("md-raid10-o2", "--level=10 --layout=o2");
+    }
+
+    /// What an experiment can choose of a file system changes what is printed: a key that is added has its place here.
+    #[test]
+    fn every_key_of_a_file_system_is_an_option() {
+        let values = [
+            ("ffs.newfs", "'4.4bsd'", "newfs $volume"),
+            ("ffs.version", "2", "newfs -O 2 "),
+            ("ffs.block", "'16KiB'", " -b 16384 -f 2048 "),
+            ("ffs.frag", "'2KiB'", " -f 2048 "),
+            ("ffs.cylinder", "'2MiB'\nnewfs = '4.4bsd'", " -t 1 -u 4096 "),
+            ("ffs.cylinders", "32\nnewfs = '4.4bsd'", " -c 32 "),
+            ("ffs.mount", "'async'", "mount -o async "),
+            ("ffs.atime", "false", "mount -o noatime "),
+            ("ext4.block", "'2KiB'", "mkfs.ext4 -b 2048 -E stride=32,stripe_width=96 "),
+            ("ext4.inode_ratio", "'64KiB'", "mkfs.ext4 -i 65536 -E stride=16,"),
+            ("ext4.stride", "'128KiB'", " -E stride=32,stripe_width=48 "),
+            ("ext4.stripe_width", "'64KiB'", " -E stride=16,stripe_width=16 "),
+            ("ext4.journal", "false", "mkfs.ext4 -O ^has_journal "),
+            ("ext4.data", "'writeback'", "mount -o data=writeback "),
+            ("ext4.delalloc", "false", "mount -o nodelalloc "),
+            ("ext4.commit", "'30s'", "mount -o commit=30 "),
+            ("ext4.barrier", "'none'", "mount -o nobarrier "),
+            ("ext4.atime", "false", "mount -o noatime "),
+            ("xfs.block", "'2KiB'", "mkfs.xfs -b size=2048 -d su=64k,sw=3 "),
+            ("xfs.align", "false", "mkfs.xfs -d noalign /dev/md0"),
+            ("xfs.stripe_unit", "'128KiB'", "mkfs.xfs -d su=128k,sw=3 "),
+            ("xfs.stripe_width", "'128KiB'", "mkfs.xfs -d su=64k,sw=2 "),
+            ("xfs.log_stripe_unit", "'32KiB'", "mkfs.xfs -d su=64k,sw=3 -l su=32k "),
+            ("xfs.options", "'logbsize=256k'", "mount -o logbsize=256k "),
+            ("btrfs.options", "'compress'", "mount -o compress "),
+            ("f2fs.options", "'noatime'", "mount -o noatime "),
+            ("zfs.recordsize", "'16KiB'", "zpool create -O recordsize=16384 tank raidz1 $disks"),
+            ("zfs.ashift", "13", "zpool create -o ashift=13 "),
+            ("zfs.properties", "'atime=off'", " -O atime=off "),
+        ];
+        let mut left: Vec<&str> = values.iter().map(|(key, ..)| *key).collect();
+        for kind in lab::file_system::KINDS {
+            for key in kind.keys.iter().copied().flatten() {
+                let path = format!("{}.{}", kind.name, key.name);
+                let known = values.iter().find(|(own, ..)| *own == path);
+                let (_, value, expected) = known.unwrap_or_else(|| panic!("{path} has no option"));
+                let (host, level) = match kind.name {
+                    "ffs" => ("a8v-netbsd-2", "stripe"),
+                    "zfs" => ("ideal", "raid5"),
+                    _ => ("ideal", "md-raid5"),
+                };
+                let said = lines(&format!(
+                    "host.name = '{host}'\n[volume]\ndrives = '4xwd740gd'\nlevel = '{level}'\ninterleave = '64KiB'\n\
+                     [fs]\nkind = '{}'\n{} = {value}\n[workload.a]\nkind = 'touch'\n",
+                    kind.name, key.name
+                ));
+                assert!(said.iter().any(|line| line.contains(expected)), "{path}: {said:#?}");
+                left.retain(|own| *own != path);
+            }
+        }
+        assert!(left.is_empty(), "{left:?} are no keys");
+    }
+
+    /// What was measured with a value that no command sets is not kept quiet.
+    #[test]
+    fn what_no_command_sets_is_said() {
+        let text = "[volume]\ndrives = '4xwd740gd'\nlevel = 'md-raid5'\ninterleave = '64KiB'\n\
+                    [host]\nbuses = [1, 2]\nmax_transfer = ['128KiB', '512KiB']\n[workload.a]\ncount = 5\n";
+        let said = lines(text);
+        assert!(said.iter().any(|line| line.starts_with("# host.buses = ")), "{said:#?}");
+        assert!(said.iter().any(|line| line.contains(" > /sys/block/md0/queue/max_sectors_kb; ")));
     }
 
     #[test]
@@ -234,14 +565,16 @@ mod tests {
         let of_lvm = |regions: &str| {
             let lines = volume("lvm-raid5", regions);
             assert!(lines.iter().any(|line| line.starts_with("disks=")), "{lines:?}");
-            lines.last().cloned().unwrap_or_default()
+            let made = lines.iter().find(|line| line.starts_with("vgcreate"));
+            made.cloned().unwrap_or_default()
         };
         let made = "vgcreate vg0 $disks && lvcreate --type raid5 -i 3 -I 64k";
         assert_eq!(of_lvm(""), format!("{made} -l 100%FREE -n data vg0"));
         let large = of_lvm("region_size = '16MiB'\n");
         assert_eq!(large, format!("{made} --regionsize 16m -l 100%FREE -n data vg0"));
         assert!(volume("raid5", "").iter().any(|line| line.contains("raidctl -C")));
-        assert!(volume("raid5", "controller = 'crd-5500'\n").is_empty());
+        let none = "# none: the menu of the controller (crd-5500) builds it";
+        assert_eq!(volume("raid5", "controller = 'crd-5500'\n"), [none]);
     }
 
     #[test]
