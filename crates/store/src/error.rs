@@ -80,6 +80,11 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     nearest_few(name, known).into_iter().next()
 }
 
+/// How many letters of a word to change, leave out, put in or swap for the other.
+pub fn distance(word: &str, other: &str) -> usize {
+    strsim::damerau_levenshtein(word, other)
+}
+
 /// What to do about a name that is not known: take the nearest one, or one of those that `otherwise` lists.
 pub fn did_you_mean<'a>(
     name: &str,

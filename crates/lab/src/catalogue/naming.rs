@@ -3,6 +3,13 @@
 use super::matching::{OF_SIZE, disks_first, has_size, is_cloud};
 use super::{Error, Folder, Named, Result, nearest};
 use std::cmp::Reverse;
+use store::error::distance;
+
+/// A drive is of about a size that is its own within this, where none is nearer.
+const ABOUT_SIZE: f64 = 0.25;
+
+/// A name of which more is otherwise is no name like it.
+const UNLIKE_MAX_PERCENT: usize = 50;
 
 /// A name may have one wrong letter in as many, and still be known.
 const LETTERS_EACH: usize = 5;
@@ -69,17 +76,28 @@ impl Folder {
         if akin.is_empty() {
             akin = self.misspelt(name)?.into_iter().map(|key| (Reverse(0), key)).collect();
         }
+        if akin.is_empty() && self.thing == "drive" {
+            akin = self.alike(&words)?;
+        }
         let mut said = Vec::new();
         if !akin.is_empty() {
             said.push(format!("; nearest by name: {}", few(akin.iter().map(|(_, key)| *key))));
         }
         if let Some(size) = words.iter().find(|word| bytes_of(word).is_some()) {
-            let of_size = self.named()?.iter().filter(|file| has_word(file, size));
-            let of_size = of_size.filter(|file| !is_cloud(file.key));
-            let mut of_size: Vec<&str> = of_size.map(|file| file.key).collect();
+            let named = self.named()?;
+            let within = |share: f64| -> Vec<&str> {
+                let bytes = bytes_of(size).unwrap_or(0);
+                let of_size = named.iter().map(|file| file.key);
+                of_size.filter(|key| !is_cloud(key) && has_size(key, bytes, share)).collect()
+            };
+            let (mut of_size, mut of) = (within(OF_SIZE), "of");
+            if of_size.is_empty() {
+                (of_size, of) = (within(ABOUT_SIZE), "of about");
+            }
             disks_first(&mut of_size);
             if !of_size.is_empty() {
-                said.push(format!("; of {}: {}", size.to_uppercase(), few(of_size.into_iter())));
+                let few = few(of_size.into_iter());
+                said.push(format!("; {of} {}: {few}", size.to_uppercase()));
             }
         }
         Ok(said.concat())
@@ -101,6 +119,28 @@ impl Folder {
         let least = near.iter().map(|(edits, _)| *edits).min();
         let nearest = near.into_iter().filter(|(edits, _)| Some(*edits) == least);
         Ok(nearest.map(|(_, key)| key).collect())
+    }
+
+    /// The drives that have a word most like one of `words`, by the letters alone, if half of that word is alike: `i3en` for `i9q`.
+    fn alike(&'static self, words: &[String]) -> Result<Vec<(Reverse<usize>, &'static str)>> {
+        let own: Vec<String> = words
+            .iter()
+            .filter(|word| bytes_of(word).is_none())
+            .map(|word| digitless(word))
+            .collect();
+        let unlike = |file: &Named| {
+            let names = file.names.iter().flat_map(|name| self::words(name));
+            let theirs: Vec<String> = names.map(|word| digitless(&word)).collect();
+            let pairs = own.iter().flat_map(|own| theirs.iter().map(move |other| (own, other)));
+            pairs.map(|(own, other)| percent_unlike(own, other)).min()
+        };
+        let all = self.named()?.iter().filter(|file| !is_cloud(file.key));
+        let mut all: Vec<(usize, &str)> =
+            all.filter_map(|file| Some((unlike(file)?, file.key))).collect();
+        all.sort_unstable();
+        let least = all.first().map_or(100, |(unlike, _)| *unlike);
+        all.retain(|(unlike, _)| *unlike == least && least <= UNLIKE_MAX_PERCENT);
+        Ok(all.into_iter().map(|(_, key)| (Reverse(0), key)).collect())
     }
 
     /// Drives have long names; whoever names a host or a tree has its file in mind.
@@ -130,6 +170,20 @@ fn edits_to_part(typed: &str, text: &str) -> usize {
         }
     }
     edits.into_iter().min().unwrap_or(0)
+}
+
+/// A word with all of its digits alike: a series has many numbers.
+fn digitless(word: &str) -> String {
+    word.replace(|c: char| c.is_ascii_digit(), "0")
+}
+
+/// How much of the longer of two words is otherwise in the other. What has letters alone, or numbers, is no name of a series.
+fn percent_unlike(own: &str, other: &str) -> usize {
+    let is_of_series = other.contains(char::is_alphabetic) && other.contains(char::is_numeric);
+    if other.len() < 3 || !is_of_series {
+        return 100;
+    }
+    100 * distance(own, other) / own.len().max(other.len()).max(1)
 }
 
 /// The first few names, and how many there are beyond them.
@@ -219,6 +273,12 @@ mod tests {
             "{}",
             refused("ST22000")
         );
+        // Of another series, and of a size that none has.
+        assert!(refused("i4i").contains("nearest by name: i3en\n"), "{}", refused("i4i"));
+        let error = refused("PM9A3 3.84TB");
+        assert!(error.contains("nearest by name: "), "{error}");
+        assert!(!error.contains("azure") && error.contains("; of about 3.84TB: "), "{error}");
+        assert!(error.contains("wd40efax"), "{error}");
         assert!(refused("frobnicator").starts_with("no drive is called `frobnicator`\n"));
     }
 

@@ -293,7 +293,7 @@ mod tests {
         assert!(message("gp2[size=20TiB]").contains("1 to 16384 GiB"));
         let azure = message("azure-premium-ssd-v2[size=100GiB,iops=80000,mb_per_s=1200]");
         assert!(azure.contains("more than the 50000 that a volume of 100 GiB can have"), "{azure}");
-        assert!(azure.contains("give a `size` of 160 GiB or more"), "{azure}");
+        assert!(azure.contains("a `size` of 160 GiB or more"), "{azure}");
         assert!(message("gp3[mb_per_s=9999]").contains("more than the most"));
         assert!(message("gp3[iops=60]").contains("60 is less than the least, 3000"));
     }
@@ -331,7 +331,12 @@ mod tests {
             wide.contains("figures.mb_per_s") && wide.contains("`iops=7630` or more"),
             "{wide}"
         );
-        assert!(wide.ends_with("`iops=7630` or more"), "{wide}");
+        assert!(
+            wide.ends_with("; write `mb_per_s=1572.864` or less, or `iops=7630` or more"),
+            "{wide}"
+        );
+        let many = message("gp3[size=500GiB,iops=90000]");
+        assert!(many.ends_with("of 500 GiB can have; write `iops=80000` or less"), "{many}");
         // 10 GiB may have 5000.
         let small = message("gp3[size=10GiB,mb_per_s=2000]");
         assert!(small.ends_with("`iops=7630` or more and a `size` of 16 GiB or more"), "{small}");

@@ -324,7 +324,7 @@ fn range(option: &str, value: &str) -> Result<Vec<(u64, u32)>, String> {
         format!("`{option}={}` is not a range of sizes, as in 4k-64k{why}", shown(value))
     };
     if value.contains(',') {
-        return Err(wrong("; another for writes is not supported"));
+        return Err(wrong("; reads and writes have the same here"));
     }
     let (low, high) = value.split_once('-').ok_or_else(|| wrong(""))?;
     let (low, high) = (size(option, low.trim())?, size(option, high.trim())?);
@@ -405,7 +405,7 @@ fn one_size(option: &str, value: &str) -> Result<u64, String> {
     let first = size(option, sizes.next().unwrap_or(""))?;
     if sizes.any(|other| size(option, other) != Ok(first)) {
         return Err(format!(
-            "`{option}={}`: another for writes is not supported; give reads and writes a job each",
+            "`{option}={}`: reads and writes of one job have the same size here; give reads and writes a job each",
             shown(value)
         ));
     }

@@ -133,7 +133,7 @@ fn what_is_not_supported_is_named_with_its_line() {
         ("iodepht=4", "did you mean `iodepth`?"),
         ("bs", "`bs` needs a value"),
         ("bs=4x", "`bs=4x` is not a size"),
-        ("bs=4k,8k", "another for writes is not supported"),
+        ("bs=4k,8k", "`bs=4k,8k`: reads and writes of one job have the same size here; give"),
         ("size=150%", "is not a share from 1% to 100%"),
         ("bssplit=4k/60:8k/30", "add up to 90 %"),
         ("numjobs=0", "from 1 to 4096"),

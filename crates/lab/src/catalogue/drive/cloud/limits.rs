@@ -133,11 +133,11 @@ impl Cloud {
         let most = self.iops_most();
         if let Some(iops) = figures.iops.filter(|&iops| iops > most) {
             let next = match self.gib_for(iops) {
-                Some(gib) => format!("provision that, or give a `size` of {gib} GiB or more"),
-                None => "provision that".into(),
+                Some(gib) => format!(", or a `size` of {gib} GiB or more"),
+                None => String::new(),
             };
             let message = format!(
-                "{iops} are more than the {most} that a volume of {} GiB can have; {next}",
+                "{iops} are more than the {most} that a volume of {} GiB can have; write `iops={most}` or less{next}",
                 self.gib()
             );
             return Err(wrong(label, "iops", message));
@@ -178,7 +178,7 @@ impl Cloud {
                     None => String::new(),
                 };
                 let message = format!(
-                    "{rate} is more than the {most} that go with {iops} I/Os a second; provision that{next}"
+                    "{rate} is more than the {most} that go with {iops} I/Os a second; write `mb_per_s={most}` or less{next}"
                 );
                 return Err(wrong(label, "mb_per_s", message));
             }
