@@ -22,7 +22,7 @@ use verdict::judge::{Ranked, Standing};
 /// How far an estimate of a drive may be off.
 pub(crate) const UNCERTAIN: f64 = 0.25;
 
-/// Depths that are tried, where the work has one.
+/// Requests in flight that are tried, of all jobs together, where the work has a number of them.
 const DEPTHS: [u64; 5] = [1, 4, 16, 64, 256];
 
 /// What is behind by no more than this is not behind, whatever models err by.
@@ -55,8 +55,13 @@ const NOT_VARIED: [&str; 14] = [
     "measured_bus_mb_per_s",
 ];
 
-/// What is called `depth` in [`Doubt::what`].
+/// How [`Doubt::what`] calls the requests in flight, of all jobs; `in flight for pages` where a log stands beside the pages.
 pub(crate) const DEPTH: &str = "in flight";
+
+/// The same of a stream that has others beside it.
+pub(crate) fn in_flight_of(stream: Option<&str>) -> String {
+    stream.map_or_else(|| DEPTH.into(), |stream| format!("{DEPTH} for {stream}"))
+}
 
 /// One assumption, otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -77,6 +82,13 @@ pub struct Doubt {
     pub error: f64,
     /// The rival, to which the choice turns where it does not hold.
     pub rival: String,
+}
+
+impl Doubt {
+    /// Whether it is of the requests in flight.
+    pub(crate) fn is_of_load(&self) -> bool {
+        self.what.starts_with(DEPTH)
+    }
 }
 
 /// An assumption to try.
@@ -226,6 +238,7 @@ fn shorter(
 /// What a question assumes, each a quarter less and more, or another load.
 fn assumptions(question: &Question) -> Vec<Otherwise> {
     let mut all = estimates(question);
+    all.extend(loads(question));
     let knobs = question.work.knobs();
     let turned = |what: &str, assumed: u64, otherwise: u64, to: Knobs| {
         let mut question = question.clone();
@@ -237,10 +250,6 @@ fn assumptions(question: &Question) -> Vec<Otherwise> {
             question,
         })
     };
-    if let Some(depth) = knobs.depth {
-        let to = |other: u64| Knobs { depth: Some(other), ..Knobs::default() };
-        all.extend(DEPTHS.iter().filter_map(|&other| turned(DEPTH, depth, other, to(other))));
-    }
     if let Some(kib) = knobs.block_kib {
         let to = |other: u64| Knobs { block_kib: Some(other), ..Knobs::default() };
         let others = [(kib / 2).max(1), kib * 2];
@@ -250,6 +259,26 @@ fn assumptions(question: &Question) -> Vec<Otherwise> {
         let to = |other: u64| Knobs { reads_percent: Some(other), ..Knobs::default() };
         let others = [reads.saturating_sub(15), (reads + 15).min(100)];
         all.extend(others.iter().filter_map(|&other| turned("% reads", reads, other, to(other))));
+    }
+    all
+}
+
+/// Other numbers of requests in flight.
+fn loads(question: &Question) -> Vec<Otherwise> {
+    let Some((assumed, stream)) = question.work.in_flight() else { return Vec::new() };
+    let mut totals = vec![assumed.total()];
+    let mut all = Vec::new();
+    for to in DEPTHS.map(|total| assumed.with_total(total)) {
+        // Whole jobs make one number of several.
+        if totals.contains(&to.total()) {
+            continue;
+        }
+        totals.push(to.total());
+        let mut question = question.clone();
+        question.work.put_in_flight(to);
+        let what = in_flight_of(stream.as_deref());
+        let (assumed, to) = (assumed.total() as f64, to.total() as f64);
+        all.push(Otherwise { what, assumed, to, question });
     }
     all
 }
@@ -324,8 +353,8 @@ pub(crate) fn by_full_trials(
     (better, even): (Better, f64),
 ) {
     let name = rival.name();
-    for doubt in doubts.iter_mut().filter(|of| of.what == DEPTH && of.rival == name) {
-        let mechanism = format!("with {} {DEPTH}", doubt.otherwise);
+    for doubt in doubts.iter_mut().filter(|of| of.is_of_load() && of.rival == name) {
+        let mechanism = format!("with {} {}", doubt.otherwise, doubt.what);
         let Some(full) = reasons.iter().find(|of| of.mechanism == mechanism) else { continue };
         let ahead = better.ahead(full.best, full.other);
         doubt.ahead = ahead.exp();
@@ -336,6 +365,7 @@ pub(crate) fn by_full_trials(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::question::tests::question;
 
     #[test]
     fn trials_that_do_not_say_how_far_they_may_err_say_nothing() {
@@ -352,6 +382,24 @@ mod tests {
         assert_eq!(half_of("0.1%", 30), None);
         let mixed = [records("10%", 1_000_000), records("0.1%", 30)].concat();
         assert_eq!((half(&mixed), half(&[])), (None, None));
+    }
+
+    /// Sixteen viewers with one request each have sixteen in flight, and one in flight is one viewer.
+    #[test]
+    fn all_jobs_count_in_flight() {
+        let of = |drives: &str, work: &str| {
+            let all = assumptions(&question(drives, work, 1));
+            let own = all.into_iter().filter(|of| of.what.starts_with(DEPTH));
+            own.map(|of| (of.what, of.assumed, of.to)).collect::<Vec<_>>()
+        };
+        let each = |to: f64| ("in flight".to_string(), 16.0, to);
+        assert_eq!(of("4x i3en", "media"), [1.0, 4.0, 64.0, 256.0].map(each));
+        let each = |to: f64| ("in flight for pages".to_string(), 16.0, to);
+        assert_eq!(of("4x i3en", "postgres"), [1.0, 4.0, 64.0, 256.0].map(each));
+        let all = assumptions(&question("4x i3en", "media", 1));
+        let one = all.iter().find(|of| of.what == DEPTH && of.to < 2.0).unwrap();
+        let media = one.question.work.tables["workload"]["media"].as_table().unwrap();
+        assert_eq!(media["jobs"].as_integer(), Some(1));
     }
 
     #[test]

@@ -13,7 +13,8 @@
 //!            which to have
 //! pair       the best with two values of such a key
 //! without_copies  cloud volumes as a plain stripe, beside its risk · groups  arrays side by side with more spares
-//! doubt      what was assumed, otherwise · turns  where the choice turns, in words · why  reasons by counterfactual · rules  published rules · danger, front  what may be lost
+//! doubt      what was assumed, otherwise · in_flight  how much of the load · turns  where the choice turns, in words
+//! why        reasons by counterfactual · rules  published rules · danger, front  what may be lost
 //! degraded   what those do with a failed member · factors  how much of the variance each explains
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · page  as the page of a run · explore  one layout at a time, for a page with sliders
@@ -41,6 +42,7 @@ mod fits;
 mod found;
 mod front;
 mod groups;
+mod in_flight;
 mod lanes;
 mod page;
 mod pair;

@@ -1,13 +1,13 @@
 //! Where the choice turns, in words: under which load another layout is ahead, and with which figure.
 
-use crate::doubt::{DEPTH, Doubt, UNCERTAIN};
+use crate::doubt::{Doubt, UNCERTAIN};
 use std::cmp::Ordering;
 use verdict::tables::listed;
 
 /// What was tried, in lines: where the best changes with the load, and whether what was assumed turns the choice.
 pub(crate) fn lines(doubts: &[Doubt]) -> Vec<(String, String)> {
     let (loads, others): (Vec<&Doubt>, Vec<&Doubt>) =
-        doubts.iter().partition(|doubt| doubt.what == DEPTH);
+        doubts.iter().partition(|doubt| doubt.is_of_load());
     let mut lines: Vec<(String, String)> = Vec::new();
     if let Some(load) = load(&loads) {
         lines.push(("load".into(), load));
@@ -108,11 +108,14 @@ fn load(loads: &[&Doubt]) -> Option<String> {
             let range = match (&start, &turn) {
                 (Some(start), Some((depth, _))) => format!("above {start} and below {depth:.0}"),
                 (Some(start), None) => format!("above {start}"),
+                (None, Some((depth, next))) if depth.round() >= next.depth => {
+                    format!("below {:.0}", next.depth)
+                }
                 (None, Some((depth, _))) => format!("below about {depth:.0}"),
                 // It holds as assumed, which is among them.
                 (None, None) => continue,
             };
-            said.push(format!("{range} in flight {rival} is ahead"));
+            said.push(format!("{range} {} {rival} is ahead", first.what));
         }
         start = turn.map(|(depth, _)| start_of(depth, own));
     }
@@ -121,11 +124,12 @@ fn load(loads: &[&Doubt]) -> Option<String> {
         let error = loads.iter().map(|load| load.error).fold(0.0, f64::max);
         let tried = || loads.iter().map(|load| load.otherwise);
         format!(
-            "the choice holds against {} from {} to {} in flight (the answer is for {}; short trials, which miss differences \
+            "the choice holds against {} from {} to {} {} (the answer is for {}; short trials, which miss differences \
              below {:.0} %)",
             in_words(&rivals),
             tried().fold(first.assumed, f64::min),
             tried().fold(first.assumed, f64::max),
+            first.what,
             first.assumed,
             100.0 * error
         )
@@ -258,6 +262,9 @@ mod tests {
             between[0].1,
             "above about 21 and below 128 in flight B is ahead (the answer is for 16; to choose for another number, ask with that)"
         );
+        // Where the two tie as it is assumed, that is not below itself.
+        let tied = Doubt { ahead_as_assumed: 0.98, ..doubt("in flight", 1.0, 0.5) };
+        assert!(super::lines(&[tied])[0].1.starts_with("below 16 in flight B is ahead "));
         assert!(super::lines(&[]).is_empty());
     }
 

@@ -1,7 +1,8 @@
 //! Reasons by counterfactual: one mechanism is switched off, and both layouts are measured again.
 
 use crate::candidate::Candidate;
-use crate::doubt::with_figures;
+use crate::doubt::{in_flight_of, with_figures};
+use crate::in_flight::InFlight;
 use crate::question::Question;
 use crate::space::Space;
 use crate::tried::{SHORT_BUDGET, Settings, Tried, is_at, short_trial, take_as_steady};
@@ -12,7 +13,7 @@ use lab::experiment::{Experiment, Trial};
 use serde::Serialize;
 use store::record::Record;
 use verdict::Verdict;
-use verdict::tables::{SHARE_OF_BEST, figure, slower};
+use verdict::tables::{SHARE_OF_BEST, figure, listed, slower};
 
 /// What happens to the best and to another without a mechanism.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -130,29 +131,52 @@ fn of_page_cache(experiment: &Experiment) -> Vec<Change> {
     vec![("without the page cache (a short trial)".into(), keys)]
 }
 
+/// Requests in flight, of all jobs of a stream, that are tried.
+const IN_FLIGHT: [u64; 2] = [1, 64];
+
 /// One request in flight, and many.
 fn of_depths(experiment: &Experiment) -> Vec<Change> {
-    let mut changes: Vec<Change> = Vec::new();
-    for depth in ["1", "64"] {
-        let deep = experiment.workloads.iter().filter(|name| {
-            let value = |key: &str| experiment.value(&format!("workload.{name}.{key}"));
-            // The page cache has its own number in flight.
-            let is_buffered = value("direct").is_some_and(|value| value.to_string() == "false");
-            let kind = value("kind").map(|kind| kind.to_string());
-            let of_requests =
-                kind.is_some_and(|kind| ["sequential", "random"].contains(&kind.as_str()));
-            // What comes by the clock has as many in flight as come.
-            let is_open =
-                value("arrivals").is_some_and(|arrivals| arrivals.to_string() != "closed");
-            of_requests && value("flush_every").is_none() && !is_buffered && !is_open
-        });
-        let keys: Vec<(String, String)> =
-            deep.map(|name| (format!("workload.{name}.depth"), depth.to_string())).collect();
-        if !keys.is_empty() {
-            changes.push((format!("with {depth} in flight"), keys));
+    let text = |name: &str, key: &str| {
+        experiment.value(&format!("workload.{name}.{key}")).map(|value| value.to_string())
+    };
+    let is_deep = |name: &&String| {
+        let value = |key: &str| text(name, key);
+        // The page cache has its own number in flight.
+        let is_buffered = value("direct").is_some_and(|value| value == "false");
+        let of_requests =
+            value("kind").is_some_and(|kind| ["sequential", "random"].contains(&kind.as_str()));
+        // What comes by the clock has as many in flight as come.
+        let is_open = value("arrivals").is_some_and(|arrivals| arrivals != "closed");
+        of_requests && value("flush_every").is_none() && !is_buffered && !is_open
+    };
+    let deep: Vec<&String> = experiment.workloads.iter().filter(is_deep).collect();
+    let streams: Vec<String> = deep.iter().map(|name| (*name).clone()).collect();
+    let stream = match streams.as_slice() {
+        _ if experiment.workloads.len() == 1 => None,
+        [one] => Some(one.clone()),
+        several => Some(format!("each of {}", listed(several))),
+    };
+    let change = |total: u64| {
+        let mut keys = Settings::new();
+        let mut totals = Vec::new();
+        for name in &deep {
+            let own = |key: &str| text(name, key);
+            let assumed = InFlight::stated(own("jobs").as_deref(), own("depth").as_deref());
+            let to = assumed.with_total(total);
+            totals.push(to.total());
+            let path = |key: &str| format!("workload.{name}.{key}");
+            let unlike = to.keys_unlike(assumed).into_iter();
+            keys.extend(unlike.map(|(key, number)| (path(key), number.to_string())));
         }
-    }
-    changes
+        totals.dedup();
+        let many = match totals.as_slice() {
+            [same] => same.to_string(),
+            _ => format!("about {total}"),
+        };
+        let mechanism = format!("with {many} {}", in_flight_of(stream.as_deref()));
+        (!keys.is_empty()).then_some((mechanism, keys))
+    };
+    IN_FLIGHT.into_iter().filter_map(change).collect()
 }
 
 /// The changes that mean something to the layouts of an experiment, of which `trial` is one.
@@ -277,5 +301,45 @@ pub(crate) fn sentence(
             "{mechanism}: {other} would be ahead, {best} is {} ({values})",
             slower((-ahead).exp(), better, unit)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(works: &str) -> Vec<(String, String)> {
+        let text = format!("[volume]\ndrives = '4xi3en'\nlevel = 'md-raid10'\n{works}");
+        let changes = of_depths(&Experiment::parse("some.toml", &text).unwrap());
+        let keys = |keys: Settings| {
+            let keys = keys.into_iter().map(|(key, value)| format!("{key}={value}"));
+            keys.collect::<Vec<_>>().join(" ")
+        };
+        changes.into_iter().map(|(mechanism, of)| (mechanism, keys(of))).collect()
+    }
+
+    /// One in flight is one of all jobs, and 64 are not 64 of each.
+    #[test]
+    fn all_jobs_count_in_flight() {
+        let of = |mechanism: &str, keys: &str| (mechanism.to_string(), keys.to_string());
+        assert_eq!(
+            said("[workload.w]\nkind = 'random'\njobs = 8\ndepth = 4\n"),
+            [
+                of("with 1 in flight", "workload.w.jobs=1 workload.w.depth=1"),
+                of("with 64 in flight", "workload.w.depth=8")
+            ]
+        );
+        let log =
+            "[workload.log]\nkind = 'sequential'\nop = 'write'\nflush_every = 1\ngroup = 'g'\n";
+        let pages = "[workload.pages]\nkind = 'random'\ngroup = 'g'\n";
+        assert_eq!(
+            said(&format!("{log}{pages}")),
+            [of("with 64 in flight for pages", "workload.pages.depth=64")]
+        );
+        let more = "[workload.more]\nkind = 'random'\njobs = 12\ngroup = 'g'\n";
+        assert_eq!(
+            said(&format!("{more}{pages}"))[1].0,
+            "with about 64 in flight for each of more and pages"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Work by name: what each name stands for, as the workloads of an experiment.
 
 use crate::drives::Drives;
+use crate::in_flight::InFlight;
 use block::SECTOR_BYTES;
 use block::units::parse_sectors;
 use lab::catalogue::Drive;
@@ -424,6 +425,24 @@ impl Work {
         Ok(())
     }
 
+    /// What the workload that knobs turn has in flight, and its name where others stand beside it; nothing where it has no depth
+    /// of its own.
+    pub(crate) fn in_flight(&self) -> Option<(InFlight, Option<String>)> {
+        self.knobs().depth?;
+        let mut work = self.clone();
+        let streams = work.tables.get("workload")?.as_table()?.len();
+        let (name, table) = work.named_turned()?;
+        Some((InFlight::of(table), (streams > 1).then(|| name.to_string())))
+    }
+
+    /// Has that workload have so much in flight.
+    pub(crate) fn put_in_flight(&mut self, to: InFlight) {
+        let Some(work) = self.turned() else { return };
+        for (key, number) in to.keys_unlike(InFlight::of(work)) {
+            work.insert(key.into(), number.cast_signed().into());
+        }
+    }
+
     /// What its knobs stand at; nothing where it has no such knob: what goes through the page cache or comes by the clock has no
     /// depth of its own, and requests of several sizes have no one block.
     pub fn knobs(&self) -> Knobs {
@@ -443,18 +462,24 @@ impl Work {
     /// The workload that knobs turn: of requests the first that goes as fast as it can. What stands beside it, as a log
     /// that flushes or comes by the clock, stays as it is.
     fn turned(&mut self) -> Option<&mut toml::Table> {
+        self.named_turned().map(|(_, work)| work)
+    }
+
+    /// The same with its name.
+    fn named_turned(&mut self) -> Option<(&str, &mut toml::Table)> {
         let works = self.tables.get_mut("workload").and_then(toml::Value::as_table_mut)?;
-        let works = works.iter_mut().filter_map(|(_, work)| work.as_table_mut());
-        let of_requests = |work: &&mut toml::Table| {
+        let works = works.iter_mut().filter_map(|(name, work)| Some((name, work.as_table_mut()?)));
+        let of_requests = |(_, work): &(&String, &mut toml::Table)| {
             let kind = work.get("kind").and_then(toml::Value::as_str);
             kind.is_none_or(|kind| ["sequential", "random"].contains(&kind))
         };
-        let is_beside = |work: &&mut toml::Table| {
+        let is_beside = |(_, work): &(&String, &mut toml::Table)| {
             ["flush_every", "requests_per_s", "rate", "arrivals"]
                 .iter()
                 .any(|key| work.contains_key(*key))
         };
-        works.filter(of_requests).min_by_key(is_beside)
+        let turned = works.filter(of_requests).min_by_key(is_beside);
+        turned.map(|(name, work)| (name.as_str(), work))
     }
 
     /// What it is, in words.
