@@ -44,9 +44,14 @@ pub fn marked(mark: char, text: &str) -> String {
     text.split_inclusive('\n').map(line).collect()
 }
 
+/// As wide as the screen. Names stay whole: `md-` at the end of a line is no level.
+fn wrapped<'a>() -> textwrap::Options<'a> {
+    textwrap::Options::new(columns()).word_splitter(textwrap::WordSplitter::NoHyphenation)
+}
+
 /// Sentences as paragraphs as wide as the screen.
 pub fn paragraphs(sentences: &[String]) -> String {
-    let options = textwrap::Options::new(columns()).subsequent_indent("  ");
+    let options = wrapped().subsequent_indent("  ");
     let wrapped = sentences.iter().map(|sentence| textwrap::fill(sentence, &options) + "\n");
     wrapped.collect()
 }
@@ -65,8 +70,7 @@ pub fn labelled(lines: &[(String, String)]) -> String {
         } else {
             (format!("  {label}{}  ", " ".repeat(width - wide)), " ".repeat(width + 4))
         };
-        let options =
-            textwrap::Options::new(columns()).initial_indent(&indent).subsequent_indent(&indent);
+        let options = wrapped().initial_indent(&indent).subsequent_indent(&indent);
         let filled = textwrap::fill(text, options);
         format!("{start}{}\n", filled.trim_start())
     });
