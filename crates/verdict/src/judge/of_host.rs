@@ -4,6 +4,7 @@
 use super::Ranked;
 use super::answer::{Point, point};
 use super::layouts::split;
+use super::of_clock;
 use crate::tables::{figure, listed, percent};
 use block::layout::Level;
 use std::collections::BTreeSet;
@@ -15,7 +16,7 @@ use store::record::Record;
 const BUSY: f64 = 0.5;
 
 /// The host whose figures were measured, by default.
-const MEASURED: &str = "linux-6.1";
+pub(super) const MEASURED: &str = "linux-6.1";
 
 /// Whose processor it is: `measured` for that host as it is, else who says how fast it is.
 fn speed(manifest: &Manifest, measured: &str) -> String {
@@ -35,7 +36,7 @@ pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
     if !manifest.modelled() {
         return Vec::new();
     }
-    let all = [of_programs, of_locks, of_ideal, of_buses, of_thread];
+    let all = [of_programs, of_clock::told, of_locks, of_ideal, of_buses, of_thread];
     all.iter().filter_map(|of| of(ranked, manifest, records)).collect()
 }
 
