@@ -7,7 +7,7 @@ use crate::Drives;
 use crate::candidate::Candidate;
 use crate::question::Question;
 use crate::tried::{Settings, Tried};
-use crate::why::Reason;
+use crate::why::{Reason, starves};
 use crate::work::Knobs;
 use lab::Result;
 use lab::catalogue::{self, Kind, Value};
@@ -184,11 +184,19 @@ fn doubts_from(
         let apart = ours.zip(theirs).map(|(ours, theirs)| better.ahead(ours, theirs));
         Ok(apart.zip(halves.map(|(ours, theirs)| ours.powi(2) + theirs.powi(2))))
     };
+    let starves = |under: usize, rival: usize| {
+        [0, 1 + rival].iter().any(|of| starves(&records[under * (1 + rivals.len()) + of]))
+    };
     let mut doubts = Vec::new();
     for (nth, (rival, limit)) in rivals.iter().enumerate() {
+        let is_told = starves(0, nth);
         let Some((as_assumed, square)) = ahead(0, nth)? else { continue };
         let in_full = Better::ahead(better, best.1.value, rival.1.value);
         for (place, of) in all.iter().enumerate() {
+            // Nobody is to choose by such figures; where the answer rests on them it says so.
+            if !is_told && starves(place + 1, nth) {
+                continue;
+            }
             let Some((varied, own)) = ahead(place + 1, nth)? else { continue };
             let now = in_full + varied - as_assumed;
             let error = (square + own).sqrt();

@@ -177,7 +177,10 @@ pub fn tune_experiment(
     let best = first.and_then(|first| space.place(&first.at));
     let rival = first.and_then(|first| rival(&verdict, &first.at));
     let reasons = match (first, rival) {
-        (Some(best), Some(rival)) => reasons(posed, &space, open, &best.at, &rival.at)?,
+        (Some(best), Some(rival)) => {
+            let is_told = why::starves(&records);
+            reasons(posed, &space, open, (&best.at, &rival.at), is_told)?
+        }
         _ => Vec::new(),
     };
     let mut front = front::of_posed(&space, &verdict, posed)?;
@@ -317,8 +320,8 @@ fn reasons(
     posed: &Posed,
     space: &Space,
     open: &Open<'_>,
-    best: &At,
-    other: &At,
+    (best, other): (&At, &At),
+    is_told: bool,
 ) -> Result<Vec<Reason>> {
     let trial = space.place(best).map(|place| &space.trials[place]);
     let changes = trial.map_or_else(Vec::new, |trial| why::changes_of(space, trial));
@@ -326,6 +329,10 @@ fn reasons(
     let words = |at: &At| space.manifest.factors.label(&apart(at, [best, other]));
     for (mechanism, keys) in changes {
         let records = space.measure_with(&[best, other], open, 0, &keys)?;
+        // Nobody is to choose by such figures; where the answer rests on them it says so.
+        if why::starves(&records) && !is_told {
+            continue;
+        }
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
         let value = |at: &At| {
             verdict.ranked.iter().find(|ranked| ranked.at == *at).map(|ranked| ranked.value)

@@ -13,6 +13,7 @@ use lab::experiment::{Experiment, Trial};
 use serde::Serialize;
 use store::record::Record;
 use verdict::Verdict;
+use verdict::judge::refused::is_refused;
 use verdict::tables::{SHARE_OF_BEST, figure, listed, slower};
 
 /// What happens to the best and to another without a mechanism.
@@ -220,15 +221,14 @@ pub(crate) fn reasons(
     verdict: &Verdict,
 ) -> Result<Vec<Reason>> {
     let unit = verdict.unit.as_str();
-    let changes = changes(tried, best, other);
+    let is_told = starves(&tried.of(best)) || starves(&tried.of(other));
+    let mut changes = changes(tried, best, other);
+    if !is_told {
+        leave_out_what_starves(tried, [best, other], &mut changes)?;
+    }
     let mut cells: Vec<Settings> = Vec::new();
     for (_, keys) in &changes {
-        for candidate in [best, other] {
-            let mut settings = candidate.settings();
-            settings.retain(|(path, _)| keys.iter().all(|(changed, _)| changed != path));
-            settings.extend(keys.iter().cloned());
-            cells.push(settings);
-        }
+        cells.extend([best, other].map(|candidate| changed(candidate, keys)));
     }
     let records = tried.run_all(&cells, 0)?;
     // Each alone: what the change sets may be all that tells them apart.
@@ -245,6 +245,10 @@ pub(crate) fn reasons(
     let mut reasons = Vec::new();
     for ((mechanism, keys), pair) in changes.into_iter().zip(records.chunks(2)) {
         let [ours, theirs] = pair else { continue };
+        // Nobody is to choose by such figures; where the answer rests on them it says so.
+        if !is_told && (starves(ours) || starves(theirs)) {
+            continue;
+        }
         let is_short = keys.iter().any(|(path, _)| path == SHORT_BUDGET);
         let [ours, theirs] = if unit == SHARE_OF_BEST {
             together(tried, [best, other], [ours, theirs])?
@@ -257,6 +261,48 @@ pub(crate) fn reasons(
         reasons.push(Reason { mechanism, best: ours, other: theirs, sentence });
     }
     Ok(reasons)
+}
+
+/// A layout with these keys changed.
+fn changed(candidate: &Candidate, keys: &Settings) -> Settings {
+    let mut settings = candidate.settings();
+    settings.retain(|(path, _)| keys.iter().all(|(changed, _)| changed != path));
+    settings.extend(keys.iter().cloned());
+    settings
+}
+
+/// The requests that show whether reads find a place.
+const PROBE_REQUESTS: &str = "200";
+
+/// Leaves out shorter queues of the drives with which reads over parity find no place: nobody is to choose by such figures, and
+/// md's reading again makes their trials long. Of twelve disks with two parities under `object-store` they were four fifths of all
+/// the processor's time.
+fn leave_out_what_starves(
+    tried: &Tried<'_>,
+    both: [&Candidate; 2],
+    changes: &mut Vec<Change>,
+) -> Result<()> {
+    let has_rows = both.iter().any(|of| of.level.has_stripe_cache());
+    let is_of_queues =
+        |(_, keys): &Change| keys.iter().any(|(path, _)| path == "drive.queue_depth");
+    let Some(place) = changes.iter().position(is_of_queues).filter(|_| has_rows) else {
+        return Ok(());
+    };
+    let probe = [("run.precision", "10%"), (SHORT_BUDGET, PROBE_REQUESTS)];
+    let cells = both.map(|candidate| {
+        let mut settings = changed(candidate, &changes[place].1);
+        settings.extend(probe.map(|(key, value)| (key.to_string(), value.to_string())));
+        settings
+    });
+    if tried.run_all(&cells, 0)?.iter().any(|of| starves(of)) {
+        changes.remove(place);
+    }
+    Ok(())
+}
+
+/// Whether reads over parity found no place in the drives' queues, so that nobody is to choose by these records.
+pub(crate) fn starves(records: &[Record]) -> bool {
+    records.iter().any(is_refused)
 }
 
 /// Both, where the objective is a share of the best: alone, each is its own best.

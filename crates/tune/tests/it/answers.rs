@@ -137,6 +137,21 @@ fn what_is_assumed_is_varied() {
     assert!(words.contains("sensitivity"), "{words}");
 }
 
+/// With one command at a time per drive reads over parity find no place: `run` says not to choose by that, so it is no reason.
+#[test]
+fn figures_that_nobody_is_to_choose_by_are_no_reasons() {
+    let drives = Drives::new(4, catalogue::drive("i3en").unwrap()).unwrap();
+    let work = Work::find("media", &drives).unwrap();
+    let levels = vec!["md-raid5".to_string()];
+    let question = Question { spares: 1, levels, ..Question::new(drives, work) };
+    let found = tune(&question, &Sim, None, &mut |_| ()).unwrap().json();
+    let reasons = found["reasons"].as_array().unwrap();
+    let mechanisms: Vec<&str> =
+        reasons.iter().map(|reason| reason["mechanism"].as_str().unwrap()).collect();
+    assert!(mechanisms.contains(&"with 1 in flight"), "{mechanisms:?}");
+    assert!(!mechanisms.iter().any(|of| of.contains("one command")), "{mechanisms:?}");
+}
+
 /// What the answer holds for, and what the model does not have, is said below it.
 #[test]
 fn what_an_answer_does_not_hold_for_is_said() {

@@ -14,13 +14,17 @@ const REFUSED: &str = "refused_share";
 /// So few, for each request, make no difference.
 const FEW: f64 = 0.01;
 
+/// Whether so many reads of a record found no place that layouts are not to be chosen by it.
+pub fn is_refused(record: &Record) -> bool {
+    record.sample(REFUSED).is_some_and(|share| share > FEW)
+}
+
 /// On which levels md reads again what found no place, and that latencies there are not those of all reads.
 pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
     let (mut levels, mut most) = (BTreeSet::new(), 0_f64);
     for record in records {
-        let share = record.sample(REFUSED).unwrap_or(0.0);
-        if let Some(level) = level_of(ranked, manifest, record).filter(|_| share > FEW) {
-            most = most.max(share);
+        if let Some(level) = level_of(ranked, manifest, record).filter(|_| is_refused(record)) {
+            most = most.max(record.sample(REFUSED).unwrap_or(0.0));
             levels.insert(level.to_string());
         }
     }
