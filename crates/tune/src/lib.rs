@@ -12,6 +12,7 @@
 //! beside     what is set beside the best, and is no layout: `bitmap`, what md's costs; `scheduler`, `read_ahead`, `blocks`,
 //!            which to have
 //! pair       the best with two values of such a key
+//! costs      what the answer costs where one figure alone was asked for
 //! without_copies  cloud volumes as a plain stripe, beside its risk · groups  arrays side by side with more spares
 //! doubt      what was assumed, otherwise · in_flight  how much of the load · turns  where the choice turns, in words
 //! why        reasons by counterfactual · rules  published rules · danger, front  what may be lost
@@ -31,6 +32,7 @@ mod blocks;
 mod candidate;
 mod commands;
 mod confirm;
+mod costs;
 mod danger;
 mod degraded;
 mod doubt;

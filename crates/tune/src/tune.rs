@@ -20,7 +20,7 @@ use crate::tried::{Tried, is_at};
 use crate::why::Reason;
 use crate::without_copies::WithoutCopies;
 use crate::work::names_its_cache;
-use crate::{danger, degraded, doubt, front, settings, turns, why};
+use crate::{costs, danger, degraded, doubt, front, settings, turns, why};
 use block::SECTOR_BYTES;
 use block::units::{format_bytes, parse_bytes};
 use lab::experiment::Experiment;
@@ -105,6 +105,7 @@ pub fn tune(
     lines.extend(plan.caches_line().into_iter().chain(raidz3_line(&plan, question)));
     let value = (first.value, judged.better);
     lines.extend(groups.map(|groups| groups.line(question, &front, value)));
+    lines.extend(costs::line(&tried, best, &verdict));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines().chain(degraded).chain(decides.line(of_md)));
     lines.extend(turns::lines(&doubts));
