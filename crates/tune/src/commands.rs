@@ -408,9 +408,7 @@ impl Plan<'_> {
             "first synchronisation: wait for its end before you measure",
             "cat /proc/mdstat".into(),
         ));
-        commands.extend(self.fio.as_ref().map(|Fio { what, options }| {
-            check(what, format!("fio --name=check --filename=/srv/check {options}"))
-        }));
+        commands.extend(self.fio.as_ref().map(|fio| check(&fio.what, fio.line())));
         commands
     }
 }
@@ -519,7 +517,9 @@ mod tests {
                 with_bitmap: (level == "md-raid6").then(|| "this work is 16 % slower".into()),
                 fio: (level == "md-raid6").then(|| Fio {
                     what: "the same work on a file on the array".into(),
-                    options: "--size=64g --direct=0 --end_fsync=1 --rw=write --bs=1m".into(),
+                    options: Some(
+                        "--name=check --filename=/srv/check --size=64g --direct=0 --end_fsync=1 --rw=write --bs=1m".into(),
+                    ),
                 }),
                 ..plan(level, members)
             };

@@ -4,7 +4,7 @@ use crate::question::Question;
 use crate::work::block_bytes;
 use block::SECTOR_BYTES;
 use block::layout::Level;
-use block::units::{format_bytes, parse_sectors};
+use block::units::{format_bytes, parse_bytes_per_s, parse_sectors};
 use toml::{Table, Value};
 
 /// The largest file that is made for it.
@@ -13,27 +13,106 @@ const FILE_KIB: u64 = 64 << 20;
 /// The seconds that it takes: a file of 64 GiB at random is hours on disks.
 const RUNTIME: &str = "--time_based --runtime=60";
 
-/// A run of fio on a file of the array.
+/// Requests in flight of a job whose requests come by the clock, at most.
+const OPEN_DEPTH: i64 = 256;
+
+/// A run of fio on the array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fio {
-    /// What it shows.
+    /// What it shows; without a run, why there is none.
     pub what: String,
-    /// Its options.
-    pub options: String,
+    /// Its options: a job for each stream of the work, with a file of its own; none where fio has no such job.
+    pub options: Option<String>,
 }
 
 impl Fio {
-    /// That of a question whose answer is such a level; nothing where the work is not plain requests.
+    /// That of a question whose answer is such a level.
     pub(crate) fn of(question: &Question, level: &Level) -> Option<Fio> {
         let works = question.work.tables.get("workload")?.as_table()?;
-        let (_, work) = works.iter().next().filter(|_| works.len() == 1)?;
-        let work = work.as_table()?;
+        let works = works.iter().filter_map(|(name, work)| Some((name.as_str(), work.as_table()?)));
+        let works: Vec<(&str, &Table)> = works.collect();
+        // Beside them the file system has room of its own.
+        let room_kib = question.usable_bytes(level) / 1024 / 4 * 3 / works.len().max(1) as u64;
+        let mut streams = Vec::new();
+        for (_, work) in &works {
+            match Stream::of(work, room_kib, works.len() > 1) {
+                Ok(stream) => streams.push(stream),
+                Err(why) => {
+                    return Some(Fio {
+                        what: format!("no fio job does this work: {why}"),
+                        options: None,
+                    });
+                }
+            }
+        }
+        let part = streams.iter().find(|of| of.is_part && question.drives.drive.is_rotational());
+        let file = if works.len() > 1 { "on files" } else { "on a file" };
+        let what = match part {
+            Some(Stream { file_kib, .. }) => format!(
+                "the same work {file} of {}. On disks it is faster than over the whole volume, which the answer is for: \
+                 seeks within the file are short",
+                gib(*file_kib)
+            ),
+            None if works.len() > 1 => "the same work, each stream on a file on the array".into(),
+            None => "the same work on a file on the array".into(),
+        };
+        Some(Fio { what, options: Some(jobs(&works, &streams)) })
+    }
+
+    /// What a shell is given.
+    pub(crate) fn line(&self) -> String {
+        match &self.options {
+            Some(options) => format!("fio {options}"),
+            None => "# none".into(),
+        }
+    }
+}
+
+/// The jobs of these streams. Those of one group run at the same time, the others one after the other.
+fn jobs(works: &[(&str, &Table)], streams: &[Stream]) -> String {
+    let named = |name: &str| match works {
+        [_] => ("check".to_string(), "check".to_string()),
+        _ => {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let name = name.replace(|c| !is_plain(c), "-");
+            (name.clone(), format!("check-{name}"))
+        }
+    };
+    let group = |place: usize| works[place].1.get("group").and_then(Value::as_str);
+    let jobs = works.iter().zip(streams).enumerate().map(|(place, ((work, _), stream))| {
+        let (name, file) = named(work);
+        let after = match place.checked_sub(1) {
+            None => "",
+            Some(before) if group(place).is_some() && group(place) == group(before) => {
+                " --new_group"
+            }
+            Some(_) => " --stonewall",
+        };
+        format!("--name={name}{after} --filename=/srv/{file} {}", stream.options)
+    });
+    jobs.collect::<Vec<_>>().join(" ")
+}
+
+/// The longest file of a stream in order that has others beside it: a log comes round.
+const LOG_KIB: u64 = 4 << 20;
+
+/// A stream of a work, as a job of fio.
+struct Stream {
+    options: String,
+    file_kib: u64,
+    /// Whether the file is smaller than what requests at random keep to.
+    is_part: bool,
+}
+
+impl Stream {
+    /// That of a workload, in so much room; or why fio has none.
+    fn of(work: &Table, room_kib: u64, has_others: bool) -> Result<Stream, String> {
         let text = |key: &str| work.get(key).and_then(Value::as_str);
         let number = |key: &str| work.get(key).and_then(Value::as_integer);
-        let in_order = match text("kind")? {
+        let in_order = match text("kind").unwrap_or("sequential") {
             "sequential" => true,
             "random" => false,
-            _ => return None,
+            kind => return Err(format!("its kind is `{kind}`")),
         };
         let rw = direction(work, in_order);
         let size = match text("sizes") {
@@ -45,10 +124,9 @@ impl Fio {
         };
         let jobs =
             number("jobs").and_then(|jobs| u64::try_from(jobs).ok()).filter(|jobs| *jobs > 1);
-        // Beside it the file system has room of its own.
-        let room_kib = question.usable_bytes(level) / 1024 / 4 * 3;
         let span_kib = span_kib(work).unwrap_or(room_kib);
-        let file_kib = FILE_KIB.min(room_kib).min(span_kib);
+        let most_kib = if in_order && has_others { LOG_KIB } else { FILE_KIB };
+        let file_kib = most_kib.min(room_kib).min(span_kib);
         // Jobs in order have a part of the file each, or the page cache would serve all but the first.
         let part = match jobs {
             Some(jobs) if in_order => {
@@ -61,21 +139,43 @@ impl Fio {
             jobs.map_or(String::new(), |jobs| format!(" --numjobs={jobs} --group_reporting"));
         let flush =
             number("flush_every").map_or(String::new(), |every| format!(" --fsync={every}"));
-        let way = way(work);
-        let is_part = !in_order && file_kib < span_kib;
-        Some(Fio {
-            what: if is_part && question.drives.drive.is_rotational() {
-                format!(
-                    "the same work on a file of {}. On disks it is faster than over the whole volume, which the answer is for: \
-                     seeks within the file are short",
-                    gib(file_kib)
-                )
-            } else {
-                "the same work on a file on the array".into()
-            },
-            options: format!("{part} {RUNTIME} {way} {rw} {size}{jobs}{flush}"),
-        })
+        let (way, rate) = (way(work), rate(work)?);
+        let options = format!("{part} {RUNTIME} {way} {rw} {size}{jobs}{flush}{rate}");
+        Ok(Stream { options, file_kib, is_part: !in_order && file_kib < span_kib })
     }
+}
+
+/// Whether requests come by the clock.
+fn is_open(work: &Table) -> bool {
+    let arrivals = work.get("arrivals").and_then(Value::as_str);
+    arrivals.is_some_and(|arrivals| arrivals != "closed")
+}
+
+/// What holds a job to a rate; fio counts that of reads and that of writes apart.
+fn rate(work: &Table) -> Result<String, String> {
+    if work.contains_key("capacity") {
+        return Err("it looks for the highest rate, and fio holds one".into());
+    }
+    let reads = work.get("reads_percent").and_then(Value::as_integer);
+    let apart = |all: u64| match reads.and_then(|percent| u64::try_from(percent).ok()) {
+        Some(percent) if (1..100).contains(&percent) => {
+            let reads = all * percent / 100;
+            format!("{reads},{}", all - reads)
+        }
+        _ => all.to_string(),
+    };
+    let mut options = String::new();
+    if let Some(each) = work.get("requests_per_s").and_then(Value::as_integer) {
+        options += &format!(" --rate_iops={}", apart(each.cast_unsigned()));
+    }
+    if let Some(bytes) = work.get("rate").and_then(Value::as_str) {
+        let bytes = parse_bytes_per_s(bytes).map_err(|error| error.to_string())?;
+        options += &format!(" --rate={}", apart(bytes));
+    }
+    if work.get("arrivals").and_then(Value::as_str) == Some("poisson") {
+        options += " --rate_process=poisson";
+    }
+    Ok(options)
 }
 
 /// Which way requests go, and in what order.
@@ -99,7 +199,9 @@ fn way(work: &Table) -> String {
         let reads_alone = !writes && number("reads_percent").is_none_or(|p| p == 100);
         format!("--direct=0{}", if reads_alone { "" } else { " --end_fsync=1" })
     } else {
-        format!("--direct=1 --ioengine=io_uring --iodepth={}", number("depth").unwrap_or(1))
+        // What comes by the clock does not wait for what came before.
+        let depth = if is_open(work) { OPEN_DEPTH } else { number("depth").unwrap_or(1) };
+        format!("--direct=1 --ioengine=io_uring --iodepth={depth}")
     }
 }
 
@@ -120,4 +222,64 @@ fn kib(kib: u64) -> String {
 /// So much for a person.
 fn gib(kib: u64) -> String {
     format!("{:.0} GiB", kib as f64 / f64::from(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::tests::question;
+    use lab::formats::fio;
+
+    fn of(drives: &str, work: &str) -> Fio {
+        Fio::of(&question(drives, work, 1), &"md-raid10".parse().unwrap()).unwrap()
+    }
+
+    /// A database and its log are two jobs at the same time, which ileave reads as the same work.
+    #[test]
+    fn a_database_is_checked_with_its_log() {
+        let fio = of("4x 980 pro 1tb", "postgres");
+        let options = fio.options.unwrap();
+        let line = |option: &str| match option.trim_start_matches("--").split_once("name=") {
+            Some(("", name)) => format!("[{name}]\n"),
+            _ => format!("{}\n", option.trim_start_matches("--")),
+        };
+        let job: String = options.split(" --").map(line).collect();
+        let read = fio::read("check.fio", &job).unwrap_or_else(|error| panic!("{error}: {job}"));
+        let read: Table = read.experiment.parse().unwrap();
+        let (pages, wal) = (&read["workload"]["pages"], &read["workload"]["wal"]);
+        assert_eq!(pages["group"], wal["group"], "{read}");
+        assert_eq!(
+            (pages["depth"].as_integer(), pages["reads_percent"].as_integer()),
+            (Some(16), Some(70))
+        );
+        assert_eq!((wal["flush_every"].as_integer(), wal["op"].as_str()), (Some(1), Some("write")));
+        assert_eq!(fio.what, "the same work, each stream on a file on the array");
+        assert!(of("4x st18000nm000j", "mysql").what.contains("on files of 64 GiB. On disks"));
+        assert!(
+            of("4x 980 pro 1tb", "vm")
+                .options
+                .unwrap()
+                .starts_with("--name=check --filename=/srv/check --size=")
+        );
+    }
+
+    #[test]
+    fn what_is_held_to_a_rate_is_so_in_fio() {
+        let stream = |text: &str| {
+            let work: Table = text.parse().unwrap();
+            Stream::of(&work, 1 << 30, false).map(|of| of.options)
+        };
+        let open = "kind = 'random'\nreads_percent = 70\narrivals = 'poisson'\n";
+        let said = stream(&format!("{open}requests_per_s = 1000")).unwrap();
+        assert!(said.contains("--iodepth=256 --rw=randrw"), "{said}");
+        assert!(said.ends_with(" --rate_iops=700,300 --rate_process=poisson"), "{said}");
+        assert!(
+            stream("kind = 'sequential'\nop = 'write'\nrate = '2MB/s'")
+                .unwrap()
+                .ends_with(" --rate=2000000")
+        );
+        let none = stream(&format!("{open}capacity = 'p99 <= 2ms'")).unwrap_err();
+        assert_eq!(none, "it looks for the highest rate, and fio holds one");
+        assert_eq!(stream("kind = 'trace'").unwrap_err(), "its kind is `trace`");
+    }
 }
