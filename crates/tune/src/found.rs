@@ -124,15 +124,15 @@ impl Found<'_> {
             }
             Why::Default => " (md's default chunk; nothing tried is reliably better)".into(),
             Why::Nearest => {
-                " (nothing tried is reliably better; of those as good the nearest to md's default)"
+                " (nothing tried is reliably better; of the layouts that tie, this is nearest to md's default)"
                     .into()
             }
             Why::LessRisk => {
-                " (nothing tried is reliably better; of those as good one that loses all least often)"
+                " (nothing tried is reliably better; of the layouts that tie, this loses all data least often)"
                     .into()
             }
             Why::KeepsRate => {
-                " (all that tie keep the rate; of the safest of these it holds most)".into()
+                " (all layouts that tie keep the rate; of the safest of them, this holds most)".into()
             }
             Why::Safer { .. } => {
                 let than = self.than.map_or_else(String::new, Candidate::name);
