@@ -17,7 +17,7 @@ use sim::fs::Session;
 use sim::fs::filesystem::FileSystem;
 use sim::fs::kernel::{Delays, Spec};
 use sim::fs::mounted::{Costs, Streaming};
-use sim::{Device, Processor};
+use sim::{Device, Plugs, Processor};
 use std::fmt;
 use std::sync::Arc;
 
@@ -85,6 +85,11 @@ pub trait MakesFiles: fmt::Debug + Send + Sync {
     fn is_its_own_volume(&self) -> bool {
         false
     }
+
+    /// Whether its model is of Linux, which has its own queues in front of every drive.
+    fn is_modelled_on_linux(&self) -> bool {
+        false
+    }
 }
 
 /// A machine without a file system.
@@ -99,13 +104,15 @@ pub struct Bare {
     pub costs: Costs,
     /// Reading ahead and writing behind.
     pub streaming: Streaming,
+    /// What the kernel's tasks send together.
+    pub plugs: Plugs,
 }
 
 impl Bare {
     /// The machine with a file system mounted.
     pub fn with(self, file_system: impl FileSystem) -> Session {
-        let Bare { processor, device, spec, costs, streaming } = self;
-        Session::new(processor, device, spec, file_system, costs, streaming)
+        let Bare { processor, device, spec, costs, streaming, plugs } = self;
+        Session::new(processor, device, spec, file_system, costs, streaming).sending_with(&plugs)
     }
 }
 

@@ -23,11 +23,12 @@ pub use core::{Command, Core, Stage};
 pub use rebuild::{CHUNK_SECTORS, Rebuild};
 use threads::Unsent;
 
+use crate::host::Sender;
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Part, Tag};
 use block::bios::Cut;
 use block::{Layout, Request};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 /// A layout over one lower device, whose targets are the layout's members.
@@ -41,6 +42,8 @@ pub struct Array<D> {
     in_work: VecDeque<(Nanos, usize)>,
     events: Vec<Event>,
     unsent: Unsent,
+    /// Who has submitted what the processor has not sent yet, where threads of a file system do.
+    submitted_by: BTreeMap<Tag, Sender>,
 }
 
 impl<D: Device> Array<D> {
@@ -60,6 +63,7 @@ impl<D: Device> Array<D> {
             in_work: VecDeque::new(),
             events: Vec::new(),
             unsent: Unsent::default(),
+            submitted_by: BTreeMap::new(),
         }
     }
 
@@ -142,8 +146,12 @@ impl<D: Device> Array<D> {
         if self.driver.plugs.senders().is_some() {
             return self.start_by_thread(now, slot);
         }
+        let stage = self.core.stage(slot);
+        match stage.owner.and_then(|tag| self.submitted_by.remove(&tag)) {
+            Some(sender) => self.driver.plugs.begin_for(sender),
+            None => self.driver.plugs.begin(&stage.request),
+        }
         let below = &mut self.below;
-        self.driver.plugs.begin(&self.core.stage(slot).request);
         self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
     }
 
@@ -178,6 +186,9 @@ impl<D: Device> Device for Array<D> {
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.geometry.check(&request);
+        if let Some(sender) = self.driver.plugs.sender() {
+            self.submitted_by.insert(tag, sender);
+        }
         self.core.submit(now, tag, request);
         self.prepare(now);
     }

@@ -40,8 +40,9 @@ pub(crate) fn front(
     tried: &Tried<'_>,
     verdict: &Verdict,
     best: &Candidate,
+    groups: Option<&Groups>,
 ) -> Result<(Vec<FrontRow>, Option<Line>)> {
-    let mut rows = front::front(tried.question, verdict, best)?;
+    let mut rows = front::front(tried.question, verdict, best, groups)?;
     let is_modelled = of_question(tried, &mut rows)?;
     let line = line(&rows, |row| is_at(best, &row.at), verdict.better, is_modelled);
     Ok((rows, line))

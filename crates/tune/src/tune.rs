@@ -532,6 +532,7 @@ mod tests {
             request_bytes: 8192,
             in_order: false,
             parity: false,
+            smallest_kib: rules::SMALLEST_KIB,
             largest_kib: 1024,
         };
         let mut rules = rules::rules(&case);

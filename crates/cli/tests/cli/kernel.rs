@@ -311,6 +311,53 @@ fn ext4_commits_as_fast_as_the_kernels() {
     }
 }
 
+/// Trees are unpacked, written back, unmounted and removed on ext4 in about the time that the kernel takes. Its processor takes
+/// none there. docs/filesystems.md has more.
+#[test]
+fn ext4_unpacks_as_fast_as_the_kernels() {
+    if takes_long() {
+        return;
+    }
+    if !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = write(
+        here.path(),
+        r#"
+            host.name = "linux-6.1"
+            run.repeats = 2
+            volume = { drives = "4xmd-hdd:16GiB", level = "single", interleave = "64KiB" }
+            drive.write_cache = [false, true]
+            fs.kind = "ext4"
+            workload.one = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.drives = "1xmd-hdd:16GiB" }
+            workload.stripe = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.level = "md-stripe" }
+            workload.copies = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.level = "md-raid10" }
+            workload.parity = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.level = "md-raid5" }
+        "#,
+    );
+    let [kernel, model] = by_both(here.path(), &file);
+    for workload in ["one", "stripe", "copies", "parity"] {
+        for cached in [false, true] {
+            let mean = |run: &Json| {
+                let trials = run["trials"].as_array().unwrap().iter().filter(|trial| {
+                    trial["workload"] == workload && trial["at"]["drive.write_cache"] == cached
+                });
+                let values: Vec<f64> =
+                    trials.map(|trial| trial["samples"]["elapsed_s"].as_f64().unwrap()).collect();
+                assert_eq!(values.len(), 2, "{run}");
+                values.iter().sum::<f64>() / 2.0
+            };
+            let [real, modelled] = [mean(&kernel), mean(&model)];
+            let error = modelled / real - 1.0;
+            assert!(
+                error.abs() < 0.30,
+                "{workload}, cached {cached}: kernel {real:.3} s, model {modelled:.3} s"
+            );
+        }
+    }
+}
+
 /// A line of a block trace; times in ms.
 struct Traced {
     from: f64,

@@ -8,7 +8,7 @@ use super::idle::IdleKeys;
 use super::page_cache::PageCache;
 use super::seeds::{mixed, shuffle};
 use super::trial::{Cell, Setup, Trial};
-use super::volume::{InUse, Member, Volume, VolumeKeys};
+use super::volume::{InUse, Member, Sorts, Volume, VolumeKeys};
 use crate::capabilities::{Capabilities, Members};
 use crate::catalogue::{self, Drive, DriveKeys, Host, HostKeys, KnownDrive, KnownHost};
 use crate::error::{Error, Result};
@@ -228,8 +228,13 @@ impl Plan {
         let host = modelled_host(origin, values)?;
         self.hosts.insert(host.name.clone(), KnownHost::from(&host));
         let files = file_system::read(&Section::new(values, "fs"));
-        let is_sorted_for = host.elevator.is_some() || files.is_some();
-        let volume = self.volume(origin, values, members, is_sorted_for)?;
+        let is_linuxs = files.as_ref().map(|files| files.is_modelled_on_linux());
+        let sorts = match (host.elevator, is_linuxs) {
+            (Some(_), _) | (None, Some(false)) => Sorts::Host,
+            (None, Some(true)) => Sorts::Linux,
+            (None, None) => Sorts::LinuxOfToday,
+        };
+        let volume = self.volume(origin, values, members, sorts)?;
         let log = self.log(origin, values, &volume)?;
         let fault = FaultSetup::of(FaultKeys::read(&Section::new(values, "fault")));
         Ok(Setup { host, volume, log, files, fault })
@@ -240,7 +245,7 @@ impl Plan {
         origin: &str,
         values: &BTreeMap<String, Value>,
         members: &Members,
-        is_sorted_for: bool,
+        sorts: Sorts,
     ) -> Result<Volume> {
         let keys = VolumeKeys::read(&Section::new(values, "volume"));
         let controller = match keys.controller() {
@@ -282,7 +287,7 @@ impl Plan {
             volume_outstanding,
             member_outstanding,
             controller,
-            is_on_linux: keys.is_on_linux(&members, is_sorted_for),
+            is_on_linux: keys.is_on_linux(&members, sorts),
             in_use: InUse::default(),
             level: keys.level,
             interleave_sectors: keys.interleave_sectors,

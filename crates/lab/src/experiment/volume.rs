@@ -174,12 +174,16 @@ impl VolumeKeys {
 
     /// Whether Linux's queues are in front of `members`: those of the levels that Linux runs, and one drive that is sold today,
     /// flash or a disk with sectors of 4096 bytes, or whose scheduler is named. An older disk by itself has what its host
-    /// has, as has any that the host sorts for (`host.elevator`) or that has a file system.
-    pub(super) fn is_on_linux(&self, members: &[Member], is_sorted_for: bool) -> bool {
+    /// has, as has any that the host sorts for (`host.elevator`) or that has a file system that is not Linux's.
+    pub(super) fn is_on_linux(&self, members: &[Member], sorts: Sorts) -> bool {
         let is_of_today = |member: &Member| !member.is_rotational() || member.has_large_sectors();
         let is_named = self.scheduler != Scheduling::Auto;
-        let is_ones = self.level.name == "single"
-            && (is_named || !is_sorted_for && members.iter().all(is_of_today));
+        let is_linuxs = match sorts {
+            Sorts::Linux => true,
+            Sorts::LinuxOfToday => members.iter().all(is_of_today),
+            Sorts::Host => false,
+        };
+        let is_ones = self.level.name == "single" && (is_named || is_linuxs);
         self.controller().is_none() && (self.level.runs_on_linux() || is_ones)
     }
 
@@ -272,6 +276,17 @@ pub struct Volume {
     pub is_on_linux: bool,
     /// How long md marks it as in use.
     pub in_use: InUse,
+}
+
+/// Who sorts what waits for one drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sorts {
+    /// The host that is described, of whatever system.
+    Host,
+    /// Linux, whose file system is on it.
+    Linux,
+    /// Linux, where it is a drive of today.
+    LinuxOfToday,
 }
 
 /// How long an array is marked as in use.

@@ -178,6 +178,10 @@ impl MakesFiles for Ext4Setup {
         2560
     }
 
+    fn is_modelled_on_linux(&self) -> bool {
+        true
+    }
+
     fn mount(&self, bare: Bare, sectors: u64, seed: u64) -> Result<Session> {
         let geometry = self.geometry(sectors)?;
         Ok(bare.with(Ext4::new(geometry, self.mount_options(), hash_seed(seed))))

@@ -1,6 +1,7 @@
 //! A file system on the volume, mounted, for programs to use.
 
 use super::host::queued_volume;
+use super::linux;
 use crate::error::Result;
 use crate::experiment::Setup;
 use crate::file_system::{Bare, FilesSetup};
@@ -16,12 +17,15 @@ use sim::{Driver, Order, PerStripe, Processor};
 ///
 /// Where the volume or the file system cannot be; the message names the key.
 pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Session> {
-    // Drivers sort what waits for each drive.
-    let order = setup.host.elevator.unwrap_or(Order::CLook);
-    let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
     let processor = Processor::default();
-    let driver = driver(setup).on(&processor);
-    let device = queued_volume(setup, seed, (Some(order), outstanding), driver)?;
+    let mut driver = driver(setup).on(&processor);
+    driver.plugs = linux::plugs(setup);
+    let plugs = driver.plugs.clone();
+    // Drivers sort what waits for each drive, where Linux's queues do not.
+    let is_sorted = files.is_modelled_on_linux() && setup.volume.is_on_linux;
+    let order = setup.host.elevator.or((!is_sorted).then_some(Order::CLook));
+    let outstanding = setup.host.queue_outstanding.unwrap_or(u32::MAX);
+    let device = queued_volume(setup, seed, (order, outstanding), driver)?;
     let sectors = device.geometry().target_sectors[0];
     let host = &setup.host.files;
     let spec = Spec {
@@ -38,7 +42,8 @@ pub fn file_system(setup: &Setup, files: &FilesSetup, seed: u64) -> Result<Sessi
         close_flushes: setup.host.close_flushes && is_one_disk(setup),
     };
     let streaming = Streaming { ahead_bytes: host.ahead_bytes, push_bytes: 65_536 };
-    files.mount(Bare { processor, device, spec, costs: host.costs, streaming }, sectors, seed)
+    let bare = Bare { processor, device, spec, costs: host.costs, streaming, plugs };
+    files.mount(bare, sectors, seed)
 }
 
 /// A RAID controller is one disk to the host's drivers.

@@ -39,7 +39,8 @@ pub(super) fn md(
     let spec = MdSpec {
         stripe_cache_rows: rows_min.max(volume.stripe_cache_rows as usize),
         queue: queue(volume),
-        is_written_back: volume.page_cache.is_written,
+        // What a file system writes back has no `REQ_SYNC`, and md delays rows of it that are not whole (`make_stripe_request`).
+        is_written_back: volume.page_cache.is_written || driver.plugs.are_of_threads(),
         bitmap: bitmap(volume)?,
         is_cut_at_chunks: is_by_dm,
     };
@@ -107,13 +108,14 @@ pub fn read_ahead_sectors(volume: &Volume) -> u64 {
 }
 
 /// How what is sent to `volume` is held back, and whether who sends it sleeps: who reads through the page cache does, and over copies
-/// that md keeps, which are chosen anew when it goes on, everybody. A file system has several threads, which is not modelled.
+/// that md keeps, which are chosen anew when it goes on, everybody. A file system of Linux has several threads, each with a plug.
 pub(super) fn plugs(setup: &Setup) -> Plugs {
     let volume = &setup.volume;
     let level = &volume.level;
     let has_copies = level.losses_survived(level.members_min()) > 0 && !level.has_stripe_cache();
-    if setup.files.is_some() {
-        return Plugs::default();
+    if let Some(files) = &setup.files {
+        let is_linuxs = files.is_modelled_on_linux();
+        return if is_linuxs { Plugs::of_threads() } else { Plugs::default() };
     }
     if volume.page_cache.is_read {
         return Plugs::default().that_sleep();

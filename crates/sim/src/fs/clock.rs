@@ -8,7 +8,7 @@
 //! done together before the task next waits. Ten operations that find everything in the cache are then
 //! one event and not ten, and no device can tell the difference.
 
-use crate::{Nanos, Processor};
+use crate::{Nanos, Plugs, Processor};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -33,6 +33,8 @@ pub struct Clock {
     timers: RefCell<BinaryHeap<Reverse<(Nanos, u64, TaskId)>>>,
     timers_set: Cell<u64>,
     processor: Processor,
+    /// What each task sends together.
+    plugs: RefCell<Plugs>,
     /// What each task has been charged and the processor has not done yet, in ns.
     charged: RefCell<Vec<Nanos>>,
     /// All that was ever charged, in ns.
@@ -62,6 +64,22 @@ impl Clock {
         self.work_ns.get()
     }
 
+    /// Tasks send with `plugs`, from now on.
+    pub fn send_with(&self, plugs: &Plugs) {
+        self.plugs.replace(plugs.clone());
+    }
+
+    /// The task sends what is submitted next.
+    pub fn sends(&self) {
+        self.plugs.borrow().sends(self.now(), self.current());
+    }
+
+    /// The task sleeps, once the processor has done what it was given.
+    fn sleeps(&self) {
+        let at = self.now().max(self.processor.free_at());
+        self.plugs.borrow().sleeps(at, self.current());
+    }
+
     /// Wakes the task.
     pub fn wake(&self, task: TaskId) {
         self.ready.borrow_mut().push_back(task);
@@ -69,6 +87,12 @@ impl Clock {
 
     /// Waits until someone wakes this task.
     pub async fn parked(&self) {
+        self.sleeps();
+        self.waits().await;
+    }
+
+    /// The same for a task that the processor works for.
+    async fn waits(&self) {
         if self.pass_alone() {
             return;
         }
@@ -117,11 +141,17 @@ impl Clock {
 
     /// Waits until `at`.
     pub async fn sleep_until(&self, at: Nanos) {
+        self.sleeps();
+        self.waits_until(at).await;
+    }
+
+    /// The same for a task that the processor works for.
+    async fn waits_until(&self, at: Nanos) {
         if at > self.now() && !self.passes_alone_until(at) {
             let number = self.timers_set.get();
             self.timers_set.set(number + 1);
             self.timers.borrow_mut().push(Reverse((at, number, self.current())));
-            self.parked().await;
+            self.waits().await;
         }
     }
 
@@ -150,7 +180,7 @@ impl Clock {
         let work_ns = std::mem::take(&mut self.charged.borrow_mut()[self.current()]);
         if work_ns > 0 {
             let (_, end) = self.processor.work(self.now(), work_ns);
-            self.sleep_until(end).await;
+            self.waits_until(end).await;
         }
     }
 
@@ -231,7 +261,9 @@ impl Executor {
             return false;
         }
         *task = None;
-        *waited_for
+        let is_waited_for = *waited_for;
+        self.clock.sleeps();
+        is_waited_for
     }
 }
 

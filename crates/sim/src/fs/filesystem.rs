@@ -207,6 +207,10 @@ pub struct Policy {
     pub write_behind: WriteBehind,
     /// Whether a call on a file waits for the one before, even while that waits for the disk.
     pub one_call_at_a_time: bool,
+    /// Whether the requests of one access of mkfs(8) to the raw device are in flight together.
+    pub raw_together: bool,
+    /// Whether a program that has it unmounted and mounted again waits for what umount(8) writes at the end, too.
+    pub remount_ends: bool,
 }
 
 /// A file system without time.
@@ -379,6 +383,11 @@ pub trait FileSystem: Any {
 
     /// Marks everything done so far as on the device, in no time: to fill it before a measurement.
     fn settle(&mut self);
+
+    /// What mount(8) reads and memory then keeps.
+    fn kept_by_mount(&self) -> Vec<Block> {
+        Vec::new()
+    }
 
     // The whole.
 

@@ -216,6 +216,7 @@ impl Kernel {
     }
 
     fn start_read(&self, extents: &[Extent], pool: Pool, owner: u32, wait: bool) -> Tag {
+        self.clock.sends();
         let inner = &mut *self.state.borrow_mut();
         let tag = inner.under_way.next_number();
         let insert = |extent: &Extent| {
@@ -427,6 +428,7 @@ impl Kernel {
     }
 
     fn start_write(&self, ids: &[BufferId]) -> Tag {
+        self.clock.sends();
         let inner = &mut *self.state.borrow_mut();
         let tag = inner.under_way.next_number();
         let first = inner.cache.get(ids[0]).extent;

@@ -100,6 +100,7 @@ impl Mounted {
         costs: Costs,
         streaming: Streaming,
     ) -> Self {
+        kernel.keep(&file_system.borrow().kept_by_mount());
         Mounted(Rc::new(Shared {
             kernel,
             file_system,
@@ -500,9 +501,14 @@ impl Files for Mounted {
     }
 
     async fn remount(&self) -> Result<(), FsError> {
-        let synced = self.sync().await;
+        let mut synced = self.sync().await;
+        if self.policy().remount_ends {
+            let accesses = self.at_once(FileSystem::unmount);
+            synced = synced.and(self.access_raw(accesses).await);
+        }
         let closed = self.0.kernel.close().await;
         self.0.kernel.drop_clean();
+        self.0.kernel.keep(&self.0.file_system.borrow().kept_by_mount());
         self.0.last_name.replace(Default::default());
         synced.and(closed)
     }

@@ -4,7 +4,7 @@ use super::clock::{Clock, Executor, World};
 use super::filesystem::FileSystem;
 use super::kernel::{Kernel, Spec, Traffic};
 use super::mounted::{Costs, Mounted, Streaming};
-use crate::{Device, Nanos, Processor};
+use crate::{Device, Nanos, Plugs, Processor};
 use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
@@ -47,6 +47,13 @@ impl Session {
         executor.spawn_daemon(mounted.clone().run_flusher());
         executor.spawn_daemon(mounted.clone().run_own_work());
         Session { executor, mounted }
+    }
+
+    /// The same machine, whose tasks send with `plugs`, as the driver of its volume does.
+    #[must_use]
+    pub fn sending_with(self, plugs: &Plugs) -> Self {
+        self.mounted.kernel().clock().send_with(plugs);
+        self
     }
 
     /// The mounted file system.

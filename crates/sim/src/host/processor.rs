@@ -33,6 +33,11 @@ impl Processor {
         (start, end)
     }
 
+    /// When it has done all work that has arrived.
+    pub fn free_at(&self) -> Nanos {
+        self.0.get().free_at
+    }
+
     /// Time at work so far, in ns, including queued work.
     pub fn busy_ns(&self) -> Nanos {
         self.0.get().busy_ns
@@ -64,6 +69,8 @@ pub struct Driver {
 /// see whether what comes is still of the same one, and whether it is held back at all.
 #[derive(Clone, Debug, Default)]
 pub struct Plugs {
+    /// Plugs that were begun.
+    begun: Rc<Cell<u64>>,
     number: Rc<Cell<u64>>,
     thread: Rc<Cell<u64>>,
     is_held: Rc<Cell<bool>>,
@@ -73,6 +80,7 @@ pub struct Plugs {
     fit: Fit,
     tries: Rc<Cell<bool>>,
     senders: Option<Senders>,
+    threads: Option<Rc<Threads>>,
 }
 
 /// What becomes of a request that is tried without sleeping.
@@ -86,6 +94,25 @@ enum Fit {
     /// It cannot be tried: a worker has it from the start.
     Workers,
 }
+
+/// Threads of a file system, of which each holds back what it sends until it sleeps.
+#[derive(Debug, Default)]
+struct Threads {
+    /// The one that has sent last, since it last slept.
+    open: Cell<Option<Sender>>,
+    /// When the last one slept.
+    closed_at: Cell<Nanos>,
+}
+
+/// A thread of a file system, and its plug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sender {
+    thread: u64,
+    number: u64,
+}
+
+/// Threads of a file system have numbers from here on, apart from those of plugs.
+const THREADS: u64 = 1 << 32;
 
 /// The largest request of a program that is one bio (`BIO_MAX_VECS`, 256 pages).
 const ONE_BIO_SECTORS: u32 = 2048;
@@ -128,6 +155,62 @@ impl Plugs {
         Plugs { senders: Some(Senders::default()), ..self }
     }
 
+    /// Those of the threads of a file system, which write back, commit and read with a plug. What is in it is sent on when the thread
+    /// sleeps (`sched_submit_work` of `kernel/sched/core.c`), not when one request or one file is over: `wb_writeback` of
+    /// `fs/fs-writeback.c` begins one plug for all files, and those that others begin meanwhile are none (`blk_start_plug_nr_ios`).
+    pub fn of_threads() -> Self {
+        Plugs { threads: Some(Rc::default()), ..Plugs::default() }
+    }
+
+    /// Whether threads of a file system send.
+    pub fn are_of_threads(&self) -> bool {
+        self.threads.is_some()
+    }
+
+    /// What is submitted from `now` on is sent by task `task` of a file system.
+    pub fn sends(&self, now: Nanos, task: usize) {
+        let Some(threads) = &self.threads else { return };
+        let thread = THREADS + task as u64;
+        if threads.open.get().is_none_or(|open| open.thread != thread) {
+            threads.closed_at.set(now.max(threads.closed_at.get()));
+            threads.open.set(Some(Sender { thread, number: self.next_number() }));
+        }
+    }
+
+    /// A task of a file system sleeps from `at` on.
+    pub fn sleeps(&self, at: Nanos, task: usize) {
+        let Some(threads) = &self.threads else { return };
+        if threads.open.get().is_some_and(|open| open.thread == THREADS + task as u64) {
+            threads.closed_at.set(at.max(threads.closed_at.get()));
+            threads.open.set(None);
+        }
+    }
+
+    /// Who submits what is submitted now, where that is a thread of a file system.
+    pub fn sender(&self) -> Option<Sender> {
+        self.threads.as_ref()?.open.get()
+    }
+
+    /// The pieces of a request that `sender` has submitted are sent from now on.
+    pub fn begin_for(&self, sender: Sender) {
+        self.number.set(sender.number);
+        self.thread.set(sender.thread);
+        self.is_held.set(true);
+        self.is_rest.set(false);
+    }
+
+    /// When a plug that holds something since `plugged_at` is sent on; none as long as its thread neither sleeps nor has sent it all.
+    pub(crate) fn closes_at(&self, number: u64, plugged_at: Nanos) -> Option<Nanos> {
+        let Some(threads) = &self.threads else { return Some(plugged_at) };
+        let is_open = threads.open.get().is_some_and(|open| open.number == number);
+        (!is_open).then(|| plugged_at.max(threads.closed_at.get()))
+    }
+
+    fn next_number(&self) -> u64 {
+        self.begun.set(self.begun.get() + 1);
+        self.begun.get()
+    }
+
     /// Who sleeps, where that is so.
     pub fn senders(&self) -> Option<&Senders> {
         self.senders.as_ref()
@@ -140,25 +223,26 @@ impl Plugs {
 
     /// The pieces of `request` are sent from now on, together, and apart from what came before.
     pub fn begin(&self, request: &Request) {
-        let number = self.number.get() + 1;
+        let number = self.next_number();
         // A flush is a worker's (`io_fsync_prep`).
         let is_workers = self.may_sleep(request) || request.op == Op::Flush;
         let is_programs = self.senders.is_some() && !is_workers;
-        self.turn(if is_programs { PROGRAM } else { number }, request, false);
+        self.turn(number, if is_programs { PROGRAM } else { number }, request, false);
     }
 
     /// The same by a thread of its own: what no program has asked for.
     pub fn begin_beside(&self, request: &Request) {
-        self.turn(self.number.get() + 1, request, false);
+        let number = self.next_number();
+        self.turn(number, number, request, false);
     }
 
     /// The same of what is left of `request`, which `thread` has begun to send.
     pub fn resume(&self, thread: u64, request: &Request) {
-        self.turn(thread, request, true);
+        self.turn(self.next_number(), thread, request, true);
     }
 
-    fn turn(&self, thread: u64, request: &Request, is_rest: bool) {
-        self.number.set(self.number.get() + 1);
+    fn turn(&self, number: u64, thread: u64, request: &Request, is_rest: bool) {
+        self.number.set(number);
         self.thread.set(thread);
         self.is_held.set(self.hold(request));
         self.is_rest.set(is_rest);

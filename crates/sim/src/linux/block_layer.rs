@@ -201,7 +201,8 @@ impl<D: Device> BlockLayer<D> {
 
     /// When what is held back is sent on.
     fn unplugs_at(&self) -> Option<Nanos> {
-        self.plugged_at.filter(|_| !self.is_going_on())
+        let plugged_at = self.plugged_at.filter(|_| !self.is_going_on())?;
+        self.plugs.closes_at(self.plug_number, plugged_at)
     }
 
     /// Who slept for a place has it, and sends what comes next until it sleeps again. Then its worker is free for others.
@@ -291,8 +292,9 @@ impl<D: Device> Device for BlockLayer<D> {
         let (number, is_held) = self.plugs.present();
         let is_plugged = is_held || request.op != Op::Read;
         let is_anothers = std::mem::replace(&mut self.plug_number, number) != self.plug_number;
+        let is_over = |at| self.plugs.closes_at(number, at).is_some_and(|at| at < now);
         let is_rest = self.plugs.resumed().is_some_and(|thread| self.goes_on == Some(thread));
-        if self.plugged_at.is_some_and(|at| at < now || is_anothers && !is_rest) {
+        if self.plugged_at.is_some_and(|at| is_over(at) || is_anothers && !is_rest) {
             self.unplug(now);
         }
         let caller = self.callers.arrived(now, tag, request);

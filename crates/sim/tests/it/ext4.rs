@@ -3,6 +3,7 @@
 //! The counts are of Linux 6.1.192 on 64 GiB made by mkfs.ext4 1.47.0 with its defaults, requests of at most
 //! 672 KiB, and a drive with a write cache and without FUA.
 
+use block::layout::Concat;
 use block::{Op, Request};
 use sim::fs::ext4::Ext4;
 use sim::fs::ext4::geometry::{Geometry, Options};
@@ -11,7 +12,11 @@ use sim::fs::kernel::{Cleaning, Delays, Replacement, Spec};
 use sim::fs::mounted::{Costs, Mounted, Streaming};
 use sim::fs::program::{bonnie, fsck, iozone, memory, newfs, nfs, spool, touch, tree};
 use sim::fs::{Files, FsError, Session};
-use sim::{Counters, Device, Disturbance, Event, Nanos, Processor, Server, Tag};
+use sim::linux::block_layer::BlockLayer;
+use sim::linux::queue::{QueueSpec, Scheduler};
+use sim::{
+    Array, Counters, Device, Disturbance, Driver, Event, Nanos, Plugs, Processor, Server, Tag,
+};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -66,6 +71,38 @@ struct Machine {
 impl Machine {
     /// A file system of `bytes` in `memory` bytes of memory.
     fn new(bytes: u64, memory: u64, options: Options, mount: Mount) -> Self {
+        Machine::below(bytes, memory, options, mount, |device, _| device)
+    }
+
+    /// The same with Linux's queue in front of a disk that takes 32 commands, and a processor that takes its time for each.
+    fn behind_a_queue(bytes: u64) -> Self {
+        let spec = QueueSpec {
+            scheduler: Scheduler::MqDeadline,
+            requests: 64,
+            tags: 32,
+            max_sectors: 2560,
+            max_segments: 168,
+            is_write_back: true,
+        };
+        let plugs = Plugs::of_threads();
+        let queue = |device: Box<dyn Device>, processor: &Processor| {
+            let one = Concat::new(&device.geometry().target_sectors).unwrap();
+            let driver = Driver { plugs: plugs.clone(), ..Driver::new(2000, 3000).on(processor) };
+            let queue = BlockLayer::new(device, spec, &plugs);
+            Box::new(Array::new(Box::new(one), queue, driver)) as Box<dyn Device>
+        };
+        let options = Options::for_bytes(bytes);
+        let machine = Machine::below(bytes, 1 << 30, options, Mount::DEFAULT, queue);
+        Machine { session: machine.session.sending_with(&plugs), ..machine }
+    }
+
+    fn below(
+        bytes: u64,
+        memory: u64,
+        options: Options,
+        mount: Mount,
+        in_front: impl FnOnce(Box<dyn Device>, &Processor) -> Box<dyn Device>,
+    ) -> Self {
         let sectors = bytes / 512;
         let geometry = Geometry::new(options, sectors).unwrap();
         let log = Log::default();
@@ -84,9 +121,11 @@ impl Machine {
                 tick_ns: 5 * SECOND_NS,
             },
         };
+        let processor = Processor::default();
+        let device = in_front(Box::new(device), &processor);
         let session = Session::new(
-            Processor::default(),
-            Box::new(device),
+            processor,
+            device,
             spec,
             Ext4::new(geometry.clone(), mount, HASH_SEED),
             Costs { call_ns: 1000, entry_ns: 10, write_ns_per_kib: 100, ..Costs::default() },
@@ -336,4 +375,59 @@ fn a_commit_comes_every_five_seconds_and_data_after_thirty() {
     machine.check();
     let [.., (_, blocks)] = machine.take_writes().of;
     assert!((290..300).contains(&blocks), "{blocks}");
+}
+
+/// mkfs.ext4 ends with fsync(2) of the device (`ext2fs_flush2`, `unix_flush`), so that no drive has anything of it in its cache.
+#[test]
+fn mkfs_leaves_nothing_in_a_cache() {
+    let mut machine = usual(2 * GIB);
+    machine.only(newfs::newfs(machine.files()));
+    assert_eq!(machine.log.borrow().last().map(|request| request.op), Some(Op::Flush));
+}
+
+/// Until a first directory with a file is on the disk, the real one reads two blocks: the root's, and the bitmap of the first of the
+/// groups that the directory is in. What mount(8) has read it keeps, and the bitmap of the next, where the file is, was never
+/// written.
+#[test]
+fn a_first_directory_reads_two_blocks() {
+    let mut machine = usual(64 * GIB);
+    let files = machine.files();
+    machine.only(async move {
+        let directory = files.mkdir(files.root(), "d").await?;
+        fill(files, directory, 1).await
+    });
+    let requests = machine.log.take();
+    let reads: Vec<u64> = requests
+        .iter()
+        .filter(|request| request.op == Op::Read)
+        .map(|request| request.sector / machine.geometry.block_sectors())
+        .collect();
+    let flex = machine.geometry.options.flex_groups as usize;
+    let bitmaps = machine.geometry.groups.iter().step_by(flex).map(|group| group.block_bitmap);
+    assert_eq!((reads.len(), reads[0]), (2, machine.geometry.root_block));
+    assert!(bitmaps.clone().any(|bitmap| bitmap == reads[1]), "{reads:?}");
+}
+
+/// A thousand files of 4 KiB are 1000 bios. The real one's flusher holds them back in a plug until that is full, and what waits in
+/// the queue then grows: no request per file.
+#[test]
+fn files_that_lie_side_by_side_are_written_together() {
+    let mut machine = Machine::behind_a_queue(64 * GIB);
+    let files = machine.files();
+    machine.only(fill(files.clone(), files.root(), 1000));
+    let writes = machine.take_writes();
+    let (requests, blocks) = writes.of[Class::Others as usize];
+    // Four are of the directory.
+    assert_eq!(blocks, 1004);
+    assert!(requests <= 8, "{requests} requests");
+}
+
+/// Makes files of a block in `directory`, and has all written.
+async fn fill(files: Mounted, directory: u32, count: u64) -> Result<(), FsError> {
+    for number in 0..count {
+        let file = files.create(directory, &format!("f{number}")).await?;
+        files.write(&file, 0, 4096).await?;
+        files.close(file).await;
+    }
+    files.sync().await
 }

@@ -14,6 +14,8 @@ pub(super) struct Group {
     pub(super) directories: u64,
     /// No block of it was ever taken by mke2fs: its bitmap need not be read (`BLOCK_UNINIT`).
     pub(super) blocks_are_untouched: bool,
+    /// Its bitmap was made in memory when its first block was taken, and is yet to be changed (`ext4_init_block_bitmap`).
+    pub(super) bitmap_is_new: bool,
     /// No inode of it was ever used: neither need that bitmap (`INODE_UNINIT`).
     pub(super) inodes_are_untouched: bool,
     /// Inodes up to here were used at some time, as the descriptor says (`bg_itable_unused`).
@@ -51,6 +53,7 @@ impl Groups {
                 directories: 0,
                 blocks_are_untouched: free_blocks + geometry.super_blocks(group)
                     == area.end - area.start,
+                bitmap_is_new: false,
                 inodes_are_untouched: true,
                 used_inodes: 0,
                 bitmap: Vec::new(),

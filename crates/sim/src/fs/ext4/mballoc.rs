@@ -170,7 +170,7 @@ impl Blocks {
             let group = self.group_of(start);
             let end = blocks.end.min(self.area(group).end);
             let state = groups.get_mut(group);
-            state.blocks_are_untouched = false;
+            state.bitmap_is_new |= std::mem::take(&mut state.blocks_are_untouched);
             if gained {
                 state.free_blocks += end - start;
             } else {

@@ -262,7 +262,8 @@ impl Ext4 {
     }
 
     fn read_block_bitmap(&mut self, group: u64) {
-        if !self.groups.get(group).blocks_are_untouched {
+        let state = self.groups.get(group);
+        if !(state.blocks_are_untouched || state.bitmap_is_new) {
             let bitmap = self.geometry.groups[group as usize].block_bitmap;
             self.read(bitmap);
         }
@@ -272,7 +273,8 @@ impl Ext4 {
         let groups = self.geometry.group_of(blocks.start)..=self.geometry.group_of(blocks.end - 1);
         for group in groups {
             let bitmap = self.geometry.groups[group as usize].block_bitmap;
-            self.change(bitmap, false);
+            let is_new = std::mem::take(&mut self.groups.get_mut(group).bitmap_is_new);
+            self.change(bitmap, is_new);
             self.change_descriptor(group);
         }
     }

@@ -20,6 +20,8 @@ impl FileSystem for Ext4 {
             read_ahead: ReadAhead::Fixed,
             write_behind: WriteBehind::None,
             one_call_at_a_time: false,
+            raw_together: true,
+            remount_ends: true,
         }
     }
 
@@ -176,6 +178,15 @@ impl FileSystem for Ext4 {
 
     fn unmount(&mut self) -> Vec<Access> {
         self.unmount_accesses()
+    }
+
+    /// The superblock and the descriptors, which stay (`s_sbh`, `s_group_desc`), and the root's inode (`ext4_fill_super`).
+    fn kept_by_mount(&self) -> Vec<Block> {
+        let geometry = &self.geometry;
+        let first = geometry.super_block();
+        let root = geometry.inode_block(super::ROOT);
+        let blocks = (first..first + 1 + geometry.descriptor_blocks).chain([root]);
+        blocks.map(|block| self.metadata(block)).collect()
     }
 
     fn survey(&self) -> Survey {

@@ -24,6 +24,8 @@ impl FileSystem for Ffs {
                 read_ahead: ReadAhead::Window,
                 write_behind: WriteBehind::Runs,
                 one_call_at_a_time: true,
+                raw_together: false,
+                remount_ends: false,
             },
             (System::NetBsd2, mode) => Policy {
                 read_ahead: ReadAhead::Fixed,
@@ -33,6 +35,8 @@ impl FileSystem for Ffs {
                     Mode::Sync | Mode::SoftUpdates => WriteBehind::Aligned,
                 },
                 one_call_at_a_time: false,
+                raw_together: false,
+                remount_ends: false,
             },
         }
     }

@@ -6,12 +6,18 @@ use crate::fs::files::FsError;
 use block::Op;
 
 impl Kernel {
-    /// Reads or writes the raw device: split into requests of the largest size, one after the other.
+    /// Reads, writes or flushes the raw device: split into requests of the largest size, one after the other, or all of them
+    /// `together`, as Linux's `blkdev_issue_zeroout` and its page cache do.
     ///
     /// # Errors
     ///
     /// Where the device fails.
-    pub async fn raw(&self, op: Op, extent: Extent) -> Result<(), FsError> {
+    pub async fn raw(&self, op: Op, extent: Extent, together: bool) -> Result<(), FsError> {
+        if together {
+            let mut tags = Vec::new();
+            self.submit(op, extent, &mut tags).await;
+            return self.drain(&mut tags).await;
+        }
         let mut sector = extent.sector;
         while sector < extent.end() {
             let sectors = (extent.end() - sector).min(u64::from(self.spec.cluster_sectors)) as u32;
@@ -38,6 +44,7 @@ impl Kernel {
 
     /// Starts a request that bypasses the cache; the current task will wait for it.
     pub(super) fn start_raw(&self, op: Op, sector: u64, sectors: u32) -> Tag {
+        self.clock.sends();
         let is_daemon = self.daemons.borrow().contains(&self.clock.current());
         let inner = &mut *self.state.borrow_mut();
         match op {

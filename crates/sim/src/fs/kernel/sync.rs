@@ -2,6 +2,7 @@
 
 use super::{Kernel, State};
 use crate::fs::cache::BufferId;
+use crate::fs::filesystem::Block;
 
 impl Kernel {
     /// Writes everything that is dirty and waits until it is written.
@@ -50,6 +51,18 @@ impl Kernel {
                 // Whose it is is told.
                 Some(tag) => drop(self.wait_for(tag).await),
                 None => return,
+            }
+        }
+    }
+
+    /// What mount(8) has read is in memory, as far as there is room.
+    pub fn keep(&self, blocks: &[Block]) {
+        let inner = &mut *self.state.borrow_mut();
+        for block in blocks {
+            let pool = self.pool(block.pool);
+            let is_absent = inner.cache.find(block.extent.sector).is_none();
+            if is_absent && inner.cache.has_room(pool, block.extent.sectors) {
+                inner.cache.insert(block.extent, pool, block.owner, State::Clean);
             }
         }
     }

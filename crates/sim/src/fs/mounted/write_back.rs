@@ -6,10 +6,28 @@
 
 use super::Mounted;
 use crate::fs::files::FsError;
-use crate::fs::filesystem::{Ino, UNPLACED};
+use crate::fs::filesystem::{Access, Ino, Policy, UNPLACED};
 use crate::fs::kernel::Extent;
 
 impl Mounted {
+    /// How read(2), write(2) and umount(8) work here.
+    pub fn policy(&self) -> Policy {
+        self.0.file_system.borrow().policy()
+    }
+
+    /// Accesses to the raw device, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// Where the device fails.
+    pub async fn access_raw(&self, accesses: Vec<Access>) -> Result<(), FsError> {
+        let together = self.policy().raw_together;
+        for (op, extent) in accesses {
+            self.0.kernel.raw(op, extent, together).await?;
+        }
+        Ok(())
+    }
+
     /// Starts to write the dirty blocks that start in `extent`.
     pub(super) async fn start(&self, extent: Extent) -> Result<(), FsError> {
         let kernel = &self.0.kernel;

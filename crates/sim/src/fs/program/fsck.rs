@@ -23,7 +23,7 @@ pub async fn phase(files: Mounted, looks: Vec<Look>, work: Work) -> Result<(), F
     let (kernel, clock) = (files.kernel(), files.kernel().clock());
     for look in looks {
         match look {
-            Look::Read(extent) => kernel.raw(Op::Read, extent).await?,
+            Look::Read(extent) => kernel.raw(Op::Read, extent, false).await?,
             Look::Inodes(count) => clock.charge(count * work.inode_ns),
             Look::Entries(count) => clock.charge(count * work.entry_ns),
         }
@@ -60,16 +60,15 @@ pub async fn mount(files: Mounted) -> Result<(), FsError> {
 ///
 /// Where the device fails.
 pub async fn umount(files: Mounted) -> Result<(), FsError> {
-    files.sync().await?;
-    let accesses = files.at_once(FileSystem::unmount);
-    make_all(&files, accesses).await?;
+    if !files.policy().remount_ends {
+        files.sync().await?;
+        let accesses = files.at_once(FileSystem::unmount);
+        make_all(&files, accesses).await?;
+    }
     files.remount().await
 }
 
 /// One access after the other.
 pub(super) async fn make_all(files: &Mounted, accesses: Vec<Access>) -> Result<(), FsError> {
-    for (op, extent) in accesses {
-        files.kernel().raw(op, extent).await?;
-    }
-    Ok(())
+    files.access_raw(accesses).await
 }
