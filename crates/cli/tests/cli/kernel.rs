@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Whether there is a kernel here.
-fn has_kernel() -> bool {
+pub(super) fn has_kernel() -> bool {
     let here = scratch();
     let status = stdout(here.path(), &["kernel", "status"]);
     let newest = status.lines().any(|line| line.starts_with("Linux ") && !line.ends_with(')'));
@@ -797,7 +797,7 @@ fn a_run_repeats_to_the_bit() {
     assert!(quiet == loaded, "two runs differ");
 }
 
-fn walk(directory: &Path) -> Vec<std::path::PathBuf> {
+pub(super) fn walk(directory: &Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();

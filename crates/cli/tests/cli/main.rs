@@ -1,6 +1,8 @@
 //! The command end to end.
 
 mod browser;
+#[cfg(target_os = "linux")]
+mod built;
 mod catalogue;
 mod crash;
 #[cfg(target_os = "linux")]

@@ -586,7 +586,7 @@ fn an_experiment_is_a_question() {
     assert!(found["difference"]["estimate"].as_f64().unwrap() > 1.05);
     assert_eq!(found["front"].as_array().unwrap().len(), 1);
     assert!(found["reasons"][0]["sentence"].as_str().unwrap().contains("write caches"));
-    assert_eq!(found["commands"][0]["line"], "ccdconfig ccd0 64 none $disks");
+    assert_eq!(found["commands"][1]["line"], "ccdconfig ccd0 64 none $disks");
     // What was measured before is taken, and nothing else.
     stdout(scratch.path(), &["run", &file, "--out", "fair"]);
     let taken = json(scratch.path(), &["tune", &file, "--results", "fair", "--json"]);

@@ -29,7 +29,8 @@ pub(super) fn commands(experiment: &Experiment, trial: &Trial) -> Vec<Command> {
         is_old.then(|| Some(format!("-t 1 -u {}", sectors("cylinder")?))).flatten(),
         is_old.then(|| Some(format!("-c {}", value("cylinders")?))).flatten(),
     ];
-    let options: String = words.into_iter().flatten().map(|word| format!(" {word}")).collect();
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    let options = if words.is_empty() { String::new() } else { format!(" {}", words.join(" ")) };
     let mode = value("mount").filter(|mode| ["softdep", "async"].contains(&mode.as_str()));
     let is_quiet = value("atime").as_deref() == Some("false");
     let options_of_mount: Vec<String> =

@@ -1,0 +1,374 @@
+//! What `ileave tune` prints is run: its commands for Linux, on modelled drives in the kernel's guest, each in a shell of its own.
+//!
+//! Left out: what turns write caches off (`hdparm`, `nvme`: the guest's disks take neither), `zpool` (this kernel has no ZFS), fio
+//! (it measures), Terraform, and other systems. Rules of udev are written, and no daemon reads them there.
+
+use super::kernel::{has_kernel, walk};
+use super::{json, scratch, stdout, takes_long};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// An experiment whose layout is built, and what must be read of it then.
+struct Case {
+    name: &'static str,
+    /// How many drives, and the keys below `[volume]` and further ones.
+    drives: usize,
+    volume: &'static str,
+    more: &'static str,
+    /// What stands in what the tools say of it.
+    expected: &'static [&'static str],
+}
+
+const fn of_md(
+    name: &'static str,
+    drives: usize,
+    volume: &'static str,
+    expected: &'static [&'static str],
+) -> Case {
+    Case { name, drives, volume, more: "", expected }
+}
+
+const CASES: &[Case] = &[
+    of_md(
+        "stripe",
+        4,
+        "level = 'md-stripe'\ninterleave = '64KiB'",
+        &[
+            "Raid Level : raid0",
+            "Chunk Size : 64K",
+            "Raid Devices : 4",
+            "sunit=16     swidth=64 blks",
+            "RAID stride:              16",
+            "RAID stripe width:        64",
+            "lvs striped|4|64.00k|",
+            "Data,RAID0",
+            "Metadata,RAID1",
+        ],
+    ),
+    of_md(
+        "mirror",
+        2,
+        "level = 'md-mirror'",
+        &[
+            "Raid Level : raid1",
+            "Consistency Policy : resync",
+            "sunit=0 ",
+            "lvs raid1|2|",
+            "Data,RAID1",
+        ],
+    ),
+    of_md(
+        "near",
+        8,
+        "level = 'md-raid10'\ninterleave = '512KiB'",
+        &[
+            "Raid Level : raid10",
+            "Layout : near=2",
+            "Chunk Size : 512K",
+            "Consistency Policy : resync",
+            "sunit=128    swidth=512 blks",
+            "RAID stripe width:        512",
+            "lvs raid10|8|512.00k|64.00m",
+            "Data,RAID10",
+        ],
+    ),
+    of_md(
+        "far",
+        4,
+        "level = 'md-raid10-f2'\ninterleave = '64KiB'",
+        &["Layout : far=2", "sunit=16     swidth=64 blks"],
+    ),
+    of_md(
+        "near-3",
+        6,
+        "level = 'md-raid10-n3'\ninterleave = '64KiB'",
+        &["Layout : near=3", "sunit=16     swidth=32 blks", "Data,RAID1C3"],
+    ),
+    of_md(
+        "far-3",
+        6,
+        "level = 'md-raid10-f3'\ninterleave = '64KiB'",
+        &["Layout : far=3", "sunit=16     swidth=96 blks"],
+    ),
+    of_md(
+        "near-4",
+        8,
+        "level = 'md-raid10-n4'\ninterleave = '64KiB'",
+        &["Layout : near=4", "Data,RAID1C4"],
+    ),
+    Case {
+        name: "parity",
+        drives: 4,
+        volume: "level = 'md-raid5'\ninterleave = '64KiB'\nbitmap = 'internal'\nstripe_cache = 4096\nscheduler = 'none'\n\
+                 read_ahead = '4MiB'",
+        more: "host.max_transfer = ['512KiB', '1MiB']\n",
+        expected: &[
+            "Raid Level : raid5",
+            "Layout : left-symmetric",
+            "Intent Bitmap : Internal",
+            "sunit=16     swidth=48 blks",
+            "RAID stripe width:        48",
+            "lvs raid5|4|64.00k|64.00m",
+            "said 4096",
+            "[none] mq-deadline",
+            "ACTION==\"add|change\", KERNEL==\"vdb\", ATTR{queue/scheduler}=\"none\"",
+            "TEST==\"md/stripe_cache_size\", ATTR{md/stripe_cache_size}=\"4096\"",
+            "ATTR{queue/read_ahead_kb}=\"4096\"",
+            "ATTR{queue/max_sectors_kb}=\"",
+        ],
+    },
+    Case {
+        name: "parity-log",
+        drives: 4,
+        volume: "level = 'md-raid5'\ninterleave = '64KiB'\nppl = true",
+        more: "run.on = 'kernel'\nfs = { kind = 'ext4', block = '2KiB', journal = false, atime = false }\n",
+        expected: &[
+            "Consistency Policy : ppl",
+            "Block size:               2048",
+            "RAID stride:              32",
+            "RAID stripe width:        96",
+            "/srv ext4 rw,noatime",
+        ],
+    },
+    of_md(
+        "two-parities",
+        8,
+        "level = 'md-raid6'\ninterleave = '128KiB'",
+        &[
+            "Raid Level : raid6",
+            "Chunk Size : 128K",
+            "sunit=32     swidth=192 blks",
+            "lvs raid6|8|128.00k|",
+        ],
+    ),
+    of_md(
+        "nested-5",
+        6,
+        "level = 'md-raid50-2'\ninterleave = '64KiB'",
+        &[
+            "Raid Level : raid0",
+            "Raid Level : raid5",
+            "Raid Devices : 3",
+            "sunit=16     swidth=64 blks",
+        ],
+    ),
+    of_md(
+        "nested-6",
+        8,
+        "level = 'md-raid60-2'\ninterleave = '64KiB'",
+        &[
+            "Raid Level : raid0",
+            "Raid Level : raid6",
+            "Raid Devices : 4",
+            "sunit=16     swidth=64 blks",
+        ],
+    ),
+    of_md(
+        "other-layout",
+        5,
+        "level = 'md-raid6-ddf-n-restart'\ninterleave = '64KiB'",
+        &["Raid Level : raid6", "Layout : ddf-N-restart"],
+    ),
+    of_md("one-behind-the-other", 2, "level = 'md-linear'", &["Raid Level : linear"]),
+    Case {
+        name: "lvm",
+        drives: 4,
+        volume: "level = 'lvm-raid5'\ninterleave = '64KiB'\nregion_size = '16MiB'",
+        more: "fs = { kind = 'ext4', atime = false }\n",
+        expected: &[
+            "lvs raid5|4|64.00k|16.00m",
+            "RAID stride:              16",
+            "RAID stripe width:        48",
+            "/srv ext4 rw,noatime",
+        ],
+    },
+    Case {
+        name: "mapper",
+        drives: 3,
+        volume: "level = 'dm-stripe'\ninterleave = '64KiB'",
+        more: "fs = { kind = 'ext4' }\n",
+        expected: &["said 0 3686400 striped 3 128 ", "RAID stripe width:        48"],
+    },
+    of_md(
+        "mapper-linear",
+        2,
+        "level = 'dm-linear'",
+        &["said 0 1228800 linear ", "said 1228800 1228800 linear "],
+    ),
+    Case {
+        name: "xfs-not-aligned",
+        drives: 4,
+        volume: "level = 'md-raid5'\ninterleave = '64KiB'",
+        more: "run.on = 'kernel'\nfs = { kind = 'xfs', align = false, log_stripe_unit = '32KiB', options = 'noatime' }\n",
+        expected: &["sunit=0      swidth=0 blks", "sunit=8 blks", "/srv xfs rw,noatime"],
+    },
+    Case {
+        name: "f2fs",
+        drives: 2,
+        volume: "level = 'md-stripe'\ninterleave = '64KiB'",
+        more: "run.on = 'kernel'\nfs = { kind = 'f2fs', options = 'noatime' }\n",
+        expected: &["/srv f2fs rw,noatime"],
+    },
+    Case {
+        name: "btrfs",
+        drives: 4,
+        volume: "level = 'btrfs-raid10'",
+        more: "run.on = 'kernel'\nfs = { kind = 'btrfs', options = 'compress=zstd' }\n",
+        expected: &[
+            "Data,RAID10",
+            "Metadata,RAID10",
+            "no errors found",
+            "/srv btrfs rw,relatime,compress=zstd",
+        ],
+    },
+];
+
+/// What the guest runs before and between the commands: drives that the array of the trial, a mirror, does without.
+const BEGIN: &str = r#"exec 2>&1
+array=$(echo /dev/md/ileave-*)
+for d in b c d e f g h i; do
+    mdadm --fail $array /dev/vd$d; mdadm --remove $array /dev/vd$d
+    dd if=/dev/zero of=/dev/vd$d bs=1M count=4
+done > /dev/null 2>&1
+mkdir /run/etc /run/etc/mdadm /run/etc/rules; cp -r /etc/lvm /run/etc/lvm; : > /run/etc/fstab
+mount --bind /run/etc/mdadm /etc/mdadm; mount --bind /run/etc/rules /etc/udev/rules.d
+mount --bind /run/etc/lvm /etc/lvm; mount --bind /run/etc/fstab /etc/fstab
+run() { printf 'y\n' | sh "$1" > /run/said; code=$?; sed 's/^/said /' /run/said; echo "exit $code of $1"; }
+begin() { echo "case $1"; : > /etc/fstab; : > /etc/mdadm/mdadm.conf; rm -f /etc/udev/rules.d/*; }
+take_down() {
+    umount /srv
+    wipefs -a /dev/md0 /dev/vg0/data /dev/mapper/data
+    vgremove -f -y vg0; dmsetup remove data
+    mdadm --stop /dev/md0; mdadm --stop /dev/md1 /dev/md2
+    wipefs -a /dev/vd[b-i]
+} > /dev/null 2>&1
+"#;
+
+/// What is read of a volume after its commands: of an array, and of what the machine makes of the configuration after a restart.
+const READ: &str = r"
+for d in /dev/md0 /dev/md1; do [ ! -e $d ] || mdadm --detail $d; done
+findmnt -no TARGET,FSTYPE,OPTIONS /srv
+cat /etc/udev/rules.d/* /sys/block/vdb/queue/scheduler
+lvs --noheadings --separator '|' -o segtype,stripes,stripesize,regionsize vg0/data 2> /dev/null | sed 's/^ */lvs /'
+";
+
+/// An array is put together by what was added to mdadm.conf, and mounted by what was added to fstab.
+const RESTART: &str = r#"
+if findmnt /srv > /dev/null && [ -e /dev/md0 ]; then
+    umount /srv; for d in /dev/md0 /dev/md1 /dev/md2; do [ ! -e $d ] || mdadm --stop $d; done
+    mdadm --assemble --scan; [ -e /dev/md0 ]; echo "exit $? of assembling"
+    mount /srv; echo "exit $? of mounting"
+fi
+"#;
+
+/// Whether the guest can run a line.
+fn runs(when: &str, what: &str, line: &str) -> bool {
+    let is_left_out = [
+        "disks=",
+        "for disk in $disks; do hdparm",
+        "for disk in $disks; do case",
+        "zpool",
+        "fio ",
+        "#",
+    ];
+    let is_linuxs = when != "elsewhere" || what.starts_with("LVM") || what.starts_with("btrfs");
+    is_linuxs && !is_left_out.iter().any(|start| line.starts_with(start))
+}
+
+/// The commands of a case as files of the shell, and what of the script runs them.
+fn script_of(here: &Path, case: &Case) -> String {
+    let text = format!(
+        "{}volume = {{ drives = '{}xmd-hdd:600MiB', {} }}\nworkload.few = {{ {} }}\n",
+        case.more,
+        case.drives,
+        case.volume.replace('\n', ", "),
+        if case.more.contains("fs =") {
+            "kind = 'touch', files = 10"
+        } else {
+            "kind = 'random', count = 20"
+        },
+    );
+    let file = here.join(format!("{}.toml", case.name));
+    fs::write(&file, text).unwrap();
+    let answer = json(here, &["tune", &file.display().to_string(), "--json"]);
+    let disks: Vec<String> =
+        (b'b'..).take(case.drives).map(|name| format!("/dev/vd{}", char::from(name))).collect();
+    let mut script = format!("begin {}\n", case.name);
+    let mut is_elsewhere = false;
+    for (number, command) in answer["commands"].as_array().unwrap().iter().enumerate() {
+        let [when, what, line] = ["when", "what", "line"].map(|key| command[key].as_str().unwrap());
+        if !runs(when, what, line) {
+            continue;
+        }
+        if when == "elsewhere" {
+            // The array makes room, and each system for the next.
+            let read = if is_elsewhere { "" } else { RESTART };
+            write!(script, "{read}take_down\n").unwrap();
+            is_elsewhere = true;
+        }
+        let path = here.join(format!("{}-{number}.sh", case.name));
+        fs::write(&path, format!("disks='{}'\n{line}\n", disks.join(" "))).unwrap();
+        writeln!(script, "run {}", path.display()).unwrap();
+        let device = line.split_whitespace().last().unwrap_or_default();
+        if line.starts_with("mkfs.xfs") {
+            writeln!(script, "xfs_info {device}").unwrap();
+        }
+        if line.starts_with("mkfs.ext4") {
+            writeln!(script, "dumpe2fs -h {device}").unwrap();
+        }
+        // Another file system may be made instead.
+        let is_first = what == "XFS on it" && answer.to_string().contains("\"or ext4\"");
+        if is_first {
+            writeln!(script, "wipefs -a {device} > /dev/null").unwrap();
+        }
+        if when == "elsewhere" && what.starts_with("btrfs") {
+            script += "mount /dev/vdb /srv; btrfs filesystem usage /srv\n";
+        }
+        if what.starts_with("first synchronisation")
+            || when == "elsewhere"
+            || line.starts_with("lvs")
+        {
+            script += READ;
+        }
+    }
+    let read = if is_elsewhere { "" } else { RESTART };
+    write!(script, "{read}take_down\n").unwrap();
+    script
+}
+
+#[test]
+fn commands_build_what_they_say() {
+    if takes_long() || !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let mut script = BEGIN.to_string();
+    for case in CASES {
+        script += &script_of(here.path(), case);
+    }
+    let path = here.path().join("all.sh");
+    fs::write(&path, script).unwrap();
+    let text = format!(
+        "volume = {{ drives = '9xmd-hdd:600MiB', level = 'md-mirror' }}\nfs.kind = 'ext4'\n\
+         workload.build = {{ kind = 'command', command = 'sh {} {{mount}}' }}\n",
+        path.display()
+    );
+    let file = here.path().join("build.toml");
+    fs::write(&file, text).unwrap();
+    stdout(here.path(), &["run", &file.display().to_string(), "--on", "kernel", "--out", "k"]);
+    let kept = walk(&here.path().join("k/kept"));
+    let output = kept.iter().find(|path| path.to_string_lossy().ends_with("output")).unwrap();
+    let said = fs::read_to_string(output).unwrap();
+    for case in CASES {
+        let start = format!("case {}\n", case.name);
+        let own = said.split_once(&start).unwrap_or_else(|| panic!("{} was not run", case.name)).1;
+        let own = own.split("\ncase ").next().unwrap_or_default();
+        let ended: Vec<&str> = own.lines().filter(|line| line.starts_with("exit ")).collect();
+        let failed = ended.iter().filter(|line| !line.starts_with("exit 0 "));
+        assert!(ended.len() > 1 && failed.count() == 0, "{}: {own}", case.name);
+        for expected in case.expected {
+            assert!(own.contains(expected), "{}: no `{expected}` in {own}", case.name);
+        }
+    }
+}
