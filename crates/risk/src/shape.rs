@@ -64,6 +64,13 @@ pub enum ShapeError {
         /// Its arrays.
         groups: usize,
     },
+    /// Groups were asked for beside those that the level has.
+    HasOwnGroups {
+        /// The level.
+        level: String,
+        /// Its arrays.
+        groups: usize,
+    },
     /// Too few members in a group.
     TooFew {
         /// The level.
@@ -118,6 +125,9 @@ impl fmt::Display for ShapeError {
                     f,
                     "{members} members do not make the {groups} equal arrays of {level}; give `--members` a multiple of {groups}"
                 )
+            }
+            ShapeError::HasOwnGroups { level, groups } => {
+                write!(f, "{level} has {groups} arrays of its own; leave out `--groups`")
             }
             ShapeError::TooFew { level, needed, given } => {
                 write!(
@@ -182,6 +192,9 @@ impl Shape {
             });
         }
         let known: Level = inner.parse().map_err(|_| ShapeError::NoSuchLevel(level.into()))?;
+        if let (Some(nested), true) = (known.nested(), asked > 1) {
+            return Err(ShapeError::HasOwnGroups { level: level.into(), groups: nested.groups });
+        }
         too_few(level, known.members_min(), each)?;
         if let Some(nested) = known.nested()
             && !each.is_multiple_of(nested.groups)

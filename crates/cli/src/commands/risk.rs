@@ -72,7 +72,7 @@ fn inputs(flags: &RiskFlags, shape: &Shape, drive: &Drive) -> Result<Inputs> {
         .ok_or_else(|| wrong("write a rate per bit up to 1e-6, as data sheets do: 1e-15"))?;
     if !(flags.years > 0.0 && flags.years <= YEARS_MAX) {
         return Err(Error::input(format!(
-            "--years {}: write a number up to {YEARS_MAX}",
+            "--years {}: write a number above 0 and up to {YEARS_MAX}",
             flags.years
         )));
     }
@@ -147,8 +147,9 @@ impl Answer {
         let mut text = marked(
             STRONG,
             &paragraphs(&[format!(
-                "{}, {years} years: all data lost {}; some sectors unreadable {}{}.",
+                "{}, {years} {}: all data lost {}; some sectors unreadable {}{}.",
                 self.volume(),
+                if years.to_bits() == 1.0_f64.to_bits() { "year" } else { "years" },
                 range_in_words(&self.found.gone),
                 range_in_words(&self.found.unreadable),
                 self.found.torn.map_or(String::new(), |torn| {
@@ -249,8 +250,12 @@ impl Answer {
         rows.push((
             "scrub".into(),
             format!(
-                "{scrub}; at worst one bit in {:.0e} cannot be read",
-                1.0 / self.inputs.per_bit
+                "{scrub}; {}",
+                match 1.0 / self.inputs.per_bit {
+                    bits if bits.is_finite() =>
+                        format!("at worst one bit in {bits:.0e} cannot be read"),
+                    _ => "every bit that was written can be read (`--ure 0`)".into(),
+                }
             ),
         ));
         rows.push(row("shelf-mates", correlation, 1.0, "times"));

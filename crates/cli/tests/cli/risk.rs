@@ -63,7 +63,15 @@ fn what_cannot_be_is_refused() {
     assert!(error(&with(&["--scrub", "often"])).contains("--scrub often"));
     assert!(error(&with(&["--scrub", "nver"])).contains("or write `never`"));
     assert!(error(&with(&["--ure", "2"])).contains("--ure 2: write a rate per bit"));
-    assert!(error(&with(&["--years", "0"])).contains("--years 0"));
+    assert!(error(&with(&["--years", "0"])).contains("--years 0: write a number above 0 and"));
+    assert!(error(&with(&["--years", "-1"])).contains("--years -1: write a number above 0"));
+    assert!(error(&with(&["--seed", "-1"])).contains("invalid value '-1' for '--seed <S>'"));
+    let nested = ["risk", "--level", "md-raid50-3", "--members", "12", "--drive", "st18000nm000j"];
+    let own = error(&[&nested[..], &["--groups", "4"]].concat());
+    assert!(own.contains("md-raid50-3 has 3 arrays of its own; leave out `--groups`"), "{own}");
+    let one = stdout(scratch().path(), &with(&["--years", "1", "--ure", "0"]));
+    assert!(one.contains(", 1 year: ") && one.contains("can be read (`--ure 0`)"), "{one}");
+    assert!(!one.contains("inf"), "{one}");
     assert!(error(&with(&["--groups", "3"])).contains("do not make 3 equal groups"));
     let raid7 = ["risk", "--level", "raid7", "--members", "8", "--drive", "st18000nm000j"];
     assert!(error(&raid7).contains("no level is called `raid7`"));
