@@ -108,6 +108,8 @@ pub struct Inventory {
     notes: Vec<String>,
     /// The device above which each partition is, and which number each has.
     aliases: BTreeMap<String, String>,
+    /// The file that each volume was first read of.
+    origins: BTreeMap<String, String>,
     /// How many disks and volumes were read, those that were known already among them.
     seen: usize,
 }
@@ -126,6 +128,10 @@ impl Inventory {
         for (label, text) in files {
             let before = inventory.seen;
             inventory.take_in(label, text)?;
+            for volume in &inventory.volumes {
+                let known = inventory.origins.entry(volume.name.clone());
+                known.or_insert_with(|| label.clone());
+            }
             if inventory.seen == before {
                 return Err(Error::input(format!(
                     "{label}: no disk and no volume is in it; give what `lsblk -J -O`, `nvme list -o json`, dmesg, \

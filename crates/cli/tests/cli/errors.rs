@@ -426,3 +426,13 @@ fn files_that_hold_no_results_or_drives() {
         "{drives}"
     );
 }
+
+/// A job file that is no text was called an experiment, and a TOML file was asked for.
+#[test]
+fn a_job_file_that_is_no_text_is_called_one() {
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("job.fio"), [0xff, 0xfe, 0x5b]).unwrap();
+    let said = error(scratch.path(), &["run", "job.fio"], 2);
+    assert!(said.contains("cannot read the job file job.fio: it is not a text in UTF-8"), "{said}");
+    assert!(!said.contains("TOML"), "{said}");
+}

@@ -15,7 +15,7 @@ impl Experiment {
     pub fn open(file: &Path) -> Result<(Self, Vec<String>)> {
         let origin = file.display().to_string();
         let text = text_of(file)?;
-        if !file.extension().is_some_and(|end| end.eq_ignore_ascii_case("fio")) {
+        if !is_fio(file) {
             return Ok((Experiment::parse(&origin, &text)?, Vec::new()));
         }
         let job = fio::read(&origin, &text)?;
@@ -26,12 +26,22 @@ impl Experiment {
     }
 }
 
+/// Whether it is a job file of fio, by its name.
+fn is_fio(file: &Path) -> bool {
+    file.extension().is_some_and(|end| end.eq_ignore_ascii_case("fio"))
+}
+
 /// The text of an experiment file.
 fn text_of(file: &Path) -> Result<String> {
+    let next = if is_fio(file) {
+        "give the path of a job file of fio, a text in UTF-8"
+    } else {
+        "give the path of a TOML file, as in experiments/fair-2006.toml"
+    };
     input::read_text(file, input::TEXT_BYTES).map_err(|error| {
         Error::input(format!(
-            "cannot read the experiment file {}: {error}; give the path of a TOML file, as in \
-             experiments/fair-2006.toml",
+            "cannot read the {} {}: {error}; {next}",
+            if is_fio(file) { "job file" } else { "experiment file" },
             file.display()
         ))
     })

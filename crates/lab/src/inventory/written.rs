@@ -67,7 +67,17 @@ impl Inventory {
             (None, []) => Ok(None),
             (None, [one]) => Ok(Some(one)),
             (None, _) => {
-                Err(Error::input(format!("there are {}; choose one with --unit", names())))
+                let mut files: Vec<&str> = Vec::new();
+                for volume in &self.volumes {
+                    let file = self.origins.get(&volume.name).map_or("", String::as_str);
+                    if !files.contains(&file) {
+                        files.push(file);
+                    }
+                }
+                let (files, have) =
+                    (files.join(" and "), if files.len() > 1 { "have" } else { "has" });
+                let next = "choose one with --unit";
+                Err(Error::input(format!("{files} {have} the volumes {}; {next}", names())))
             }
         }
     }
