@@ -142,12 +142,13 @@ impl Tuned {
             0 => String::new(),
             short => format!(", after {short} short trials"),
         };
-        writeln!(
-            text,
-            "\n{} of {} cells measured{short}",
-            self.evaluations, self.exhaustive_evaluations
-        )
-        .expect("a string grows");
+        let (trials, cells) = (self.evaluations, self.exhaustive_evaluations);
+        let measured = if trials > cells {
+            format!("{trials} trials measured, of {cells} cells with one seed or more")
+        } else {
+            format!("{trials} of {cells} cells measured")
+        };
+        writeln!(text, "\n{measured}{short}").expect("a string grows");
         text
     }
 
