@@ -12,8 +12,11 @@ const CELLS_MAX: usize = 12;
 pub(super) fn curves(cells: &[CellSummary<'_>]) -> String {
     let drawn = drawn(cells);
     let mut text = String::new();
-    for (label, points) in drawn.iter().take(CELLS_MAX) {
-        let heading = marked(STRONG, &format!("Latency against load, all requests: {label}\n"));
+    let repeats: Vec<String> =
+        cells.iter().filter(|cell| middle(cell).is_some()).map(of_repeat).collect();
+    for ((label, points), repeat) in drawn.iter().zip(repeats).take(CELLS_MAX) {
+        let heading =
+            marked(STRONG, &format!("Latency against load, all requests: {label}{repeat}\n"));
         write!(text, "{heading}{}\n\n", of_points(points)).expect("a string grows");
     }
     if drawn.len() > CELLS_MAX {
@@ -26,21 +29,38 @@ pub(super) fn curves(cells: &[CellSummary<'_>]) -> String {
 /// The cells that have a curve, each with its label: that of the repeat with the median rate, which the cell is said to have.
 pub(super) fn drawn<'a>(cells: &[CellSummary<'a>]) -> Vec<(String, &'a [LoadPoint])> {
     let curve = |cell: &CellSummary<'a>| {
-        let mut by_rate: Vec<&Record> = cell.records.clone();
-        by_rate.sort_by(|a, b| {
-            let rate = |record: &Record| record.sample("capacity_per_s").unwrap_or(0.0);
-            rate(a).total_cmp(&rate(b)).then(a.repeat.cmp(&b.repeat))
-        });
-        let middle = *by_rate.get(by_rate.len().saturating_sub(1) / 2)?;
+        let middle = middle(cell)?;
         let label = cell.label();
         let label = if label.is_empty() {
             cell.workload.to_string()
         } else {
             format!("{}, {label}", cell.workload)
         };
-        (!middle.curve.is_empty()).then_some((label, middle.curve.as_slice()))
+        Some((label, middle.curve.as_slice()))
     };
     cells.iter().filter_map(curve).collect()
+}
+
+/// The repeat with the median rate, where it has a curve.
+fn middle<'a>(cell: &CellSummary<'a>) -> Option<&'a Record> {
+    let mut by_rate: Vec<&'a Record> = cell.records.clone();
+    by_rate.sort_by(|a, b| {
+        let rate = |record: &Record| record.sample("capacity_per_s").unwrap_or(0.0);
+        rate(a).total_cmp(&rate(b)).then(a.repeat.cmp(&b.repeat))
+    });
+    let middle = *by_rate.get(by_rate.len().saturating_sub(1) / 2)?;
+    (!middle.curve.is_empty()).then_some(middle)
+}
+
+/// Which repeat a curve is of, where there are several: other columns have the medians of all.
+fn of_repeat(cell: &CellSummary<'_>) -> String {
+    match (middle(cell), cell.records.len()) {
+        (Some(middle), repeats) if repeats > 1 => {
+            let number = middle.repeat + 1;
+            format!(" (repeat {number} of {repeats}; the times above are medians of all)")
+        }
+        _ => String::new(),
+    }
 }
 
 /// What is said of a point.
@@ -94,5 +114,8 @@ mod tests {
         let drawn = drawn(&cells);
         assert_eq!(drawn[0].1, records[2].curve.as_slice());
         assert_ne!(drawn[0].1, records[0].curve.as_slice());
+        let screen = curves(&cells);
+        let repeat = " of 3; the times above are medians of all)";
+        assert!(screen.contains(repeat), "{screen}");
     }
 }
