@@ -40,6 +40,9 @@ pub struct Evidence {
     pairs: Vec<(f64, bool)>,
     /// How far each of our values is off, as a logarithm.
     levels: Vec<f64>,
+    /// Where no pair is like what is asked, and it is work on files: those that are of any, and of each kind asked about those
+    /// whatever they were chosen by.
+    of_files: Vec<Vec<(f64, bool)>>,
     /// What drives err by, as a share: the least that any model of them may.
     drive_error: f64,
     /// Whether each drive was held to a trace of it.
@@ -64,13 +67,15 @@ impl Evidence {
         // Asked once: there are thousands of pairs.
         let all: &[Pair] = if asked.is_one_system() && !is_shingled { &KEPT } else { &[] };
         let pairs = all.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
-        let pairs = pairs.map(|pair| (pair.ours().abs(), pair.is_right())).collect();
+        let pairs: Vec<(f64, bool)> = pairs.map(size_and_side).collect();
+        let of_files = if pairs.is_empty() { of_files(&asked) } else { Vec::new() };
         // Those that were measured are of drives, whose times say nothing of a cloud's.
         let is_like = |pair: &&Pair| pair.is_level() && asked.is_of_class(pair);
         let is_held = !is_shingled && !manifest.are_remote();
         let levels = KEPT.iter().filter(is_like).filter(|_| is_held);
         Evidence {
             pairs,
+            of_files,
             levels: levels.map(|level| (level.ours() - level.theirs()).abs()).collect(),
             drive_error: manifest.drive_error(),
             drives_held: manifest.drives_held(),
@@ -86,62 +91,21 @@ impl Evidence {
 
     /// What a difference must exceed, as a share, so as not to be a tie; infinite where ours are no guide at any size.
     /// It is the size from which on at least nine pairs in ten are the right way round, whatever their size; of few
-    /// pairs, the size of the largest that is not. It is never less than what the drives' own models err by.
+    /// pairs, the size of the largest that is not. It is never less than what the drives' own models err by. Where no pair
+    /// compares such layouts, work on files is judged no finer than where some do.
     pub fn difference(&self) -> f64 {
         if self.asked.is_nothing() {
             return 0.0;
         }
-        let log = if self.pairs.len() < FEW { self.largest_wrong() } else { self.sure_from() };
+        let all = self.of_files.iter().chain([&self.pairs]);
+        let log = all.map(|pairs| counts_from(pairs)).fold(0.0, f64::max);
         let times_off = self.asked.times_off().map_or(0.0, |times| times - 1.0);
         log.exp_m1().max(self.drive_error).max(times_off)
     }
 
-    fn largest_wrong(&self) -> f64 {
-        let wrong = self.pairs.iter().filter(|(_, right)| !right).map(|(log, _)| *log);
-        wrong.fold(0.0, f64::max)
-    }
-
-    /// Downwards from the largest differences, as far as nine in ten of those of about one size are right.
-    fn sure_from(&self) -> f64 {
-        let mut by_size = self.pairs.clone();
-        by_size.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut right_before = vec![0];
-        for (place, &(_, right)) in by_size.iter().enumerate() {
-            right_before.push(right_before[place] + usize::from(right));
-        }
-        let mut from = f64::INFINITY;
-        for &(size, _) in by_size.iter().rev() {
-            if size <= 0.0 {
-                break;
-            }
-            // Those within a factor lie side by side: to go through all pairs for each of them takes seconds.
-            let apart = |pair: &(f64, bool)| (pair.0 / size).ln();
-            let start = by_size.partition_point(|pair| apart(pair) < -ABOUT.ln());
-            let end = by_size.partition_point(|pair| apart(pair) <= ABOUT.ln());
-            let (right, all) = if end - start >= FEW {
-                (right_before[end] - right_before[start], end - start)
-            } else {
-                let about = self.about(size);
-                (about.iter().filter(|right| **right).count(), about.len())
-            };
-            if (right as f64) < RIGHT * all as f64 {
-                break;
-            }
-            from = size;
-        }
-        from
-    }
-
-    /// Of the pairs that differ by about so much, which are right: those within a factor, or the nearest ones where
-    /// these are few.
+    /// Of the pairs that differ by about so much, which are right.
     fn about(&self, log: f64) -> Vec<bool> {
-        let far = |size: f64| (size / log).ln().abs();
-        let mut near: Vec<(f64, bool)> =
-            self.pairs.iter().map(|&(size, right)| (far(size), right)).collect();
-        near.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let within = near.iter().filter(|(far, _)| *far <= ABOUT.ln()).count();
-        near.truncate(within.max(FEW));
-        near.into_iter().map(|(_, right)| right).collect()
+        about(&self.pairs, log)
     }
 
     /// What 95 in 100 of our values are off by at most, as a share; `None` where too few were held to say.
@@ -159,6 +123,76 @@ impl Evidence {
     fn median_level(&self) -> Option<f64> {
         Some(median(&self.levels)?.exp_m1())
     }
+}
+
+/// How far a pair of ours is apart, as a logarithm, and whether it lies the right way round.
+fn size_and_side(pair: &Pair) -> (f64, bool) {
+    (pair.ours().abs(), pair.is_right())
+}
+
+/// Pairs of work on files, where that is asked about: all of them, and those of each kind.
+fn of_files(asked: &Asked) -> Vec<Vec<(f64, bool)>> {
+    let pairs = || KEPT.iter().filter(|pair| !pair.is_level());
+    let near = pairs().filter(|pair| asked.is_near(pair)).map(size_and_side).collect();
+    let of_kind = asked.classes().map(|class| {
+        pairs()
+            .filter(|pair| pair.class == *class && asked.is_near(pair))
+            .map(size_and_side)
+            .collect()
+    });
+    [near].into_iter().chain(of_kind).collect()
+}
+
+/// From which difference on, as a logarithm, these pairs can be relied on.
+fn counts_from(pairs: &[(f64, bool)]) -> f64 {
+    if pairs.len() < FEW { largest_wrong(pairs) } else { sure_from(pairs) }
+}
+
+fn largest_wrong(pairs: &[(f64, bool)]) -> f64 {
+    let wrong = pairs.iter().filter(|(_, right)| !right).map(|(log, _)| *log);
+    wrong.fold(0.0, f64::max)
+}
+
+/// Downwards from the largest differences, as far as nine in ten of those of about one size are right.
+fn sure_from(pairs: &[(f64, bool)]) -> f64 {
+    let mut by_size = pairs.to_vec();
+    by_size.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut right_before = vec![0];
+    for (place, &(_, right)) in by_size.iter().enumerate() {
+        right_before.push(right_before[place] + usize::from(right));
+    }
+    let mut from = f64::INFINITY;
+    for &(size, _) in by_size.iter().rev() {
+        if size <= 0.0 {
+            break;
+        }
+        // Those within a factor lie side by side: to go through all pairs for each of them takes seconds.
+        let apart = |pair: &(f64, bool)| (pair.0 / size).ln();
+        let start = by_size.partition_point(|pair| apart(pair) < -ABOUT.ln());
+        let end = by_size.partition_point(|pair| apart(pair) <= ABOUT.ln());
+        let (right, all) = if end - start >= FEW {
+            (right_before[end] - right_before[start], end - start)
+        } else {
+            let about = about(pairs, size);
+            (about.iter().filter(|right| **right).count(), about.len())
+        };
+        if (right as f64) < RIGHT * all as f64 {
+            break;
+        }
+        from = size;
+    }
+    from
+}
+
+/// Of the pairs that differ by about so much, which are right: those within a factor, or the nearest ones where these are few.
+fn about(pairs: &[(f64, bool)], log: f64) -> Vec<bool> {
+    let far = |size: f64| (size / log).ln().abs();
+    let mut near: Vec<(f64, bool)> =
+        pairs.iter().map(|&(size, right)| (far(size), right)).collect();
+    near.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let within = near.iter().filter(|(far, _)| *far <= ABOUT.ln()).count();
+    near.truncate(within.max(FEW));
+    near.into_iter().map(|(_, right)| right).collect()
 }
 
 #[cfg(test)]

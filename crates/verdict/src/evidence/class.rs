@@ -22,6 +22,9 @@ pub(super) struct Asked {
 /// What the kernel rig showed of work on files that the model does badly, as times: the worst cell of each in docs/filesystems.md.
 const TIMES_OFF: &[(&str, f64)] = &[("ext4:untar", 1.45), ("ext4:newfs", 1.97), ("ext4:mail", 1.3)];
 
+/// File systems whose work is modelled, as classes begin.
+const OF_FILES: [&str; 2] = ["ffs:", "ext4:"];
+
 /// Systems in words, where something may hold them.
 const SYSTEMS: &[(&str, &str)] = &[
     (DRIVES, "requests to a drive"),
@@ -303,6 +306,17 @@ impl Asked {
     pub(super) fn is_answered_by(&self, pair: &Pair) -> bool {
         let factor = self.factors.contains(&pair.factor) || pair.factor == CONTROLLER;
         factor && self.is_of_class(pair)
+    }
+
+    /// The kinds of work on kinds of systems.
+    pub(super) fn classes(&self) -> impl Iterator<Item = &String> {
+        self.classes.iter()
+    }
+
+    /// Whether it is work on files on a computer's own file system, and so is a pair's.
+    pub(super) fn is_near(&self, pair: &Pair) -> bool {
+        let of_files = |class: &String| OF_FILES.iter().any(|system| class.starts_with(system));
+        self.classes.iter().any(of_files) && of_files(&pair.class)
     }
 
     /// Whether the layouts are of one kind of system; a controller was held against none.
