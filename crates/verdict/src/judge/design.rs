@@ -125,8 +125,19 @@ pub fn compare(a: &Json, b: &Json) -> Ordering {
         (Some(a), Some(b)) => a.total_cmp(&b),
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,
-        (None, None) => plain(a).cmp(&plain(b)),
+        (None, None) => {
+            let order = |value: &Json| {
+                let text = plain(value);
+                (count(&text).unwrap_or(u32::MAX), text)
+            };
+            order(a).cmp(&order(b))
+        }
     }
+}
+
+/// How many drives: 10 of `10xwd740gd`.
+fn count(drives: &str) -> Option<u32> {
+    drives.split_once('x')?.0.parse().ok()
 }
 
 /// Cells in the order of their values, numbers as numbers and sizes as sizes.
@@ -141,6 +152,14 @@ mod tests {
 
     fn at(pairs: &[(&str, &str)]) -> Map<String, Json> {
         pairs.iter().map(|(path, word)| ((*path).into(), Json::from(*word))).collect()
+    }
+
+    #[test]
+    fn drives_are_ordered_by_their_number() {
+        let mut drives =
+            ["10xwd740gd", "2xwd740gd", "wd740gd", "3xwd740gd:8GiB"].map(Json::from).to_vec();
+        drives.sort_by(compare);
+        assert_eq!(drives, ["2xwd740gd", "3xwd740gd:8GiB", "10xwd740gd", "wd740gd"]);
     }
 
     #[test]

@@ -414,7 +414,7 @@ impl Situated<'_> {
 }
 
 /// The same values in another order have the same words.
-pub(super) fn sorted_words(at: &Map<String, Json>) -> String {
+pub(crate) fn sorted_words(at: &Map<String, Json>) -> String {
     let sorted: BTreeMap<&String, &Json> = at.iter().collect();
     format!("{sorted:?}")
 }

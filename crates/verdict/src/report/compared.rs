@@ -1,5 +1,6 @@
 //! Two results directories, cell by cell.
 
+mod cells;
 mod models;
 
 pub use models::Model;
@@ -9,7 +10,8 @@ use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median, rank_correlation};
 use crate::tables::{figure, paragraphs, table, times};
-use crate::why::{self, CellSummary};
+use crate::why::CellSummary;
+use cells::{alone, are_same, in_number, in_order, is_it, only_in};
 use models::Models;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -35,6 +37,12 @@ pub struct Compared {
     pub cells: Vec<ComparedCell>,
     /// Cells that only one of them has.
     pub alone: usize,
+    /// Those of the first, in words.
+    pub alone_in_first: Vec<String>,
+    /// Those of the second.
+    pub alone_in_second: Vec<String>,
+    /// Whether all that was measured is the same, to the last digit, and so are the settings.
+    pub is_same: bool,
     /// All cells together, the second ÷ the first, where they measure the same thing: the mean of times and
     /// rates would say nothing.
     pub all: Option<Paired>,
@@ -109,18 +117,17 @@ fn apart(first: &Results, second: &Results) -> Vec<String> {
 impl Compared {
     /// `first` beside `second`.
     pub fn new(first: &Results, second: &Results) -> Self {
-        let ours = why::cells(&first.manifest, &first.records);
-        let theirs = why::cells(&second.manifest, &second.records);
+        let [ours, theirs] = [first, second].map(in_order);
         let models = Models::of(first, second);
         let same_luck = have_same_luck(&first.manifest, &second.manifest);
         let said = [first, second].map(|results| results.manifest.settings());
         let mut cells = Vec::new();
-        let mut in_both = 0;
+        let mut in_both: Vec<[&CellSummary<'_>; 2]> = Vec::new();
         for cell in &ours {
             // A factor that only one of them varies leaves several cells for one, and none to compare with.
             let Some(other) = only(&theirs, |other| is_same(cell, other, &said)) else { continue };
             if only(&ours, |cell| is_same(cell, other, &said)).is_some() {
-                in_both += 1;
+                in_both.push([cell, other]);
                 let in_pairs = same_luck && repeats(cell) == repeats(other);
                 let model = models.between(cell, other);
                 let of = judged(&first.manifest, cell);
@@ -141,8 +148,11 @@ impl Compared {
             factors: first.manifest.factors.clone(),
             first: format!("{} on {}", first.manifest.name, first.manifest.rig),
             second: format!("{} on {}", second.manifest.name, second.manifest.rig),
+            is_same: are_same(first, second),
             apart: apart(first, second),
-            alone: ours.len() + theirs.len() - 2 * in_both,
+            alone: ours.len() + theirs.len() - 2 * in_both.len(),
+            alone_in_first: alone(&ours, |cell| in_both.iter().any(|[own, _]| is_it(own, cell))),
+            alone_in_second: alone(&theirs, |cell| in_both.iter().any(|[_, own]| is_it(own, cell))),
             all: together(&cells).filter(|_| alike),
             rank_correlation: correlation.collect(),
             cells,
@@ -192,9 +202,10 @@ impl Compared {
             rows.add_row(row);
         }
         write!(text, "{rows}\n\n").expect("a string grows");
-        if self.alone > 0 {
-            writeln!(text, "{} cells are in only one of the two runs.", self.alone)
-                .expect("a string grows");
+        for (which, cells) in [("first", &self.alone_in_first), ("second", &self.alone_in_second)] {
+            if !cells.is_empty() {
+                text += &paragraphs(&[only_in(which, cells)]);
+            }
         }
         for (workload, rank) in &self.rank_correlation {
             writeln!(text, "{workload}: rank correlation {rank:.2}").expect("a string grows");
@@ -249,10 +260,15 @@ impl Compared {
         let count = |wanted: &str| self.cells.iter().filter(|c| c.standing() == wanted).count();
         let (better, worse, ties) = (count("better"), count("worse"), count("tie"));
         let (other, unknown) = (count("other"), count(""));
+        if self.is_same {
+            let cells = in_number(self.cells.len(), "cell");
+            return format!(
+                "The two runs are the same: every value of {cells} is equal to the last digit."
+            );
+        }
         let mut answer = format!(
-            "The second is better in {better} of {} cells, worse in {worse}; {ties} show no reliable \
-             difference.",
-            self.cells.len()
+            "The second is better in {better} of {}, worse in {worse}; {ties} show no reliable difference.",
+            in_number(self.cells.len(), "cell")
         );
         if other > 0 {
             write!(answer, " {other} differ in a metric that has no better direction.")
@@ -590,6 +606,40 @@ mod tests {
         both
     }
 
+    /// A run beside itself, whose trials were done in another order, and beside one that has a cell of its own.
+    #[test]
+    fn the_same_run_is_said_to_be_and_what_is_alone_is_named() {
+        let before = several([&[100.0; 3], &[50.0; 3]]);
+        let mut after = before.clone();
+        after.records.reverse();
+        let compared = Compared::new(&before, &after);
+        let same = "The two runs are the same: every value of 2 cells is equal to the last digit.";
+        assert_eq!(compared.answer(), same);
+        for record in after.records.iter_mut().filter(|of| of.at["volume.interleave"] == 8) {
+            record.at.insert("volume.interleave".into(), 32.into());
+        }
+        let compared = Compared::new(&before, &after);
+        let text = compared.text();
+        assert!(compared.answer().contains("better in 0 of 1 cell, "), "{}", compared.answer());
+        for said in [
+            "1 cell is in the first run only: read at ",
+            "1 cell is in the second run only: read at ",
+        ] {
+            assert!(text.contains(said), "{text}");
+        }
+        assert_eq!((compared.alone, compared.alone_in_first.len()), (2, 1));
+    }
+
+    /// Rows stand as in the report, whichever trial was done first.
+    #[test]
+    fn rows_are_in_the_order_of_their_values() {
+        let before = several([&[100.0; 3], &[50.0; 3]]);
+        let compared = Compared::new(&before, &before);
+        let first: Vec<&Json> =
+            compared.cells.iter().map(|of| &of.at["volume.interleave"]).collect();
+        assert_eq!(first, [8, 16]);
+    }
+
     /// The headline and the table are of the same ratios, which medians are not.
     #[test]
     fn all_cells_together_are_the_mean_of_their_changes() {
@@ -614,7 +664,7 @@ mod tests {
         assert_eq!(compared.cells[0].standing(), "other");
         let said = compared.answer();
         assert!(
-            said.contains("better in 0 of 1 cells, worse in 0")
+            said.contains("better in 0 of 1 cell, worse in 0")
                 && said.contains("1 differ in a metric"),
             "{said}"
         );
