@@ -1,9 +1,9 @@
 //! `ileave report`.
 
 use super::written::PAGE;
-use super::{print_json, run_text};
+use super::{print, print_json, run_text};
 use crate::flags::ReportFlags;
-use lab::{Result, published, read_results};
+use lab::{Error, Result, published, read_results};
 use std::fmt::Write as _;
 use store::{Results, Trials};
 use verdict::judge::unfinished;
@@ -29,10 +29,10 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
     if flags.form.json {
         let why = reasons(manifest, records, &verdict);
         let run = json::run(records.iter().map(|record| (record, None)), &why);
-        return Ok(print_json(&json::with_verdict(run, &verdict)));
+        return said(print_json(&json::with_verdict(run, &verdict)), &verdict, &wishes);
     }
     if flags.form.markdown {
-        return Ok(markdown::verdict(&manifest.name, &verdict));
+        return said(markdown::verdict(&manifest.name, &verdict), &verdict, &wishes);
     }
     if let Some(file) = &flags.form.html {
         PAGE.write(
@@ -42,7 +42,8 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         let unfinished = verdict.points.iter().find(|point| point.about == "unfinished");
         let unfinished =
             unfinished.map_or(String::new(), |point| format!("\n  unfinished  {}", point.text));
-        return Ok(format!("{}{unfinished}\nPage: {}\n", verdict.answer, file.display()));
+        let answer = format!("{}{unfinished}\nPage: {}\n", verdict.answer, file.display());
+        return said(answer, &verdict, &wishes);
     }
     let mut output = run_text(manifest, records, &verdict)?;
     output.push_str(&rest(&results, &flags.directory.display().to_string()));
@@ -56,7 +57,17 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         )
         .expect("a string grows");
     }
-    Ok(output)
+    said(output, &verdict, &wishes)
+}
+
+/// The output; where no layout meets what was asked, it is printed, and the command fails, as `ileave tune` does.
+fn said(output: String, verdict: &Verdict, wishes: &Wishes) -> Result<String> {
+    let asks = wishes.safe || !wishes.subject_to.is_empty();
+    if !asks || !verdict.ranked.is_empty() || verdict.left_out.is_empty() {
+        return Ok(output);
+    }
+    print(&output)?;
+    Err(Error::failure("no layout meets what `--subject-to` and `--safe` ask for"))
 }
 
 /// How many trials are finished where some are not, and how the others are run: those of cells that failed only where that is

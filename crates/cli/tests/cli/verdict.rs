@@ -191,3 +191,22 @@ fn a_log_on_one_drive_is_named_as_a_risk() {
     let copied = told("2x980-pro-1tb");
     assert!(!copied.contains("the log is on") && !copied.contains("safe choice"), "{copied}");
 }
+
+/// Where no layout meets what is asked, the report is printed and the status says so, as `ileave tune` has it.
+#[test]
+fn what_no_layout_meets_is_a_failure() {
+    let scratch = scratch();
+    let text = "[volume]\ndrives = '2xwd740gd'\nlevel = 'stripe'\ninterleave = [8, 128]\n\
+                [workload.seq]\nkind = 'sequential'\ncount = 100\n";
+    std::fs::write(scratch.path().join("s.toml"), text).unwrap();
+    stdout(scratch.path(), &["run", "s.toml"]);
+    let report = ["report", "ileave-results/s-1", "--subject-to"];
+    for form in [&[][..], &["--json"], &["--markdown"]] {
+        let asked = [&report[..], &["seq >= 99999"], form].concat();
+        let output = super::ileave(scratch.path(), &asked);
+        assert_eq!(output.status.code(), Some(1), "{form:?}");
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("No layout meets every `--subject-to`"), "{said}");
+    }
+    stdout(scratch.path(), &[&report[..], &["seq >= 1"]].concat());
+}
