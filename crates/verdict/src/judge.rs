@@ -30,6 +30,7 @@ mod repaired;
 mod risk;
 pub mod settled;
 mod situations;
+mod together;
 pub mod unfinished;
 mod unsteady;
 pub mod within;
@@ -43,8 +44,7 @@ pub use situations::Situation;
 use crate::evidence::Evidence;
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median};
-use crate::tables::SHARE_OF_BEST;
-use aim::{Aim, aims};
+use aim::{Aim, EVERY_WORKLOAD, aims};
 use constraints::failing;
 use effects::{Effects, Paired};
 use facts::Facts;
@@ -105,6 +105,9 @@ pub struct Verdict {
     pub sentences: Vec<String>,
     /// What to do, in one sentence.
     pub answer: String,
+    /// Whether each cell ran once, and luck has a part in what it did.
+    #[serde(skip)]
+    pub is_luck: bool,
     /// What is known of the factors.
     #[serde(skip)]
     pub factors: Factors,
@@ -142,9 +145,10 @@ pub struct Ranked {
     pub trials: usize,
     /// How it stands to the best.
     pub standing: Standing,
-    /// How many times better the best is, with its 95 % interval.
+    /// How many times better the best is: the mean over pairs of the same seed where there are such and it has the best
+    /// ahead, else by the values.
     pub behind: f64,
-    /// That interval.
+    /// The 95 % interval of that, of the mean where there are pairs.
     pub behind_interval: Option<Interval>,
     /// What it is beside fast.
     pub facts: Facts,
@@ -272,12 +276,14 @@ impl Verdict {
             points: Vec::new(),
             sentences: Vec::new(),
             answer: String::new(),
+            is_luck: false,
             factors: layouts.factors.clone(),
             trials,
         };
         let may = verdict.rank(manifest, &layouts, &scores, wishes)?;
         let holds_nowhere = aim.is_capacity() && verdict.has_no_rate();
         verdict.situations = situations::situations(&layouts, aim, &may, |of| noise(of, None));
+        verdict.count_luck(&once::lucky(&verdict.ranked, manifest, records), &may, &layouts);
         verdict.price_safety();
         if aims.len() > 1 {
             verdict.front = verdict.front_of(&layouts, &aims);
@@ -286,18 +292,14 @@ impl Verdict {
         verdict.points.extend(answer::points(&verdict, &evidence));
         verdict.points.extend(aim::times(aim, manifest, records, wishes));
         verdict.points.extend(aim::turned_round(&aims, wishes));
+        verdict.points.extend(risk::left_by_safe(&verdict, wishes));
         verdict.points.extend(constraints::told(&verdict, &layouts, wishes)?);
         verdict.points.extend(fill::of(&verdict, manifest));
         verdict.points.extend(guessed::of_drives(manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);
         verdict.sentences = words::sentences(&verdict);
-        let answer = answer::answer(&verdict, manifest, wishes);
-        verdict.answer = if holds_nowhere {
-            aim::HOLDS_NOWHERE.into()
-        } else {
-            unsteady::answer(&verdict, answer, &layouts.silent)
-        };
+        verdict.answer = verdict.answered(&layouts, manifest, wishes, holds_nowhere);
         if let Some(best) = verdict.ranked.first() {
             verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &best.at);
         }
@@ -396,10 +398,11 @@ impl Verdict {
                     let is_overloaded = !layout.overloaded.is_empty();
                     if is_unsteady || is_overloaded {
                         // That is why.
-                    } else if value.is_none() && self.unit == SHARE_OF_BEST {
+                    } else if value.is_none() && self.objective == EVERY_WORKLOAD {
                         because.push("did not run every workload under every load".into());
                     } else if value.is_none() && !self.objective.is_empty() {
-                        let what = "was not all measured on it, or is below 0 or no number";
+                        let what =
+                            "was not all measured on it, divides by 0, or is below 0 or no number";
                         because.push(format!("`{}` {what}", self.objective));
                     }
                     let (at, trials) = (layout.at.clone(), scores.len());
@@ -471,11 +474,13 @@ fn in_order(mut ranked: Vec<(Ranked, &[f64])>, better: Better, noise: &Noise) ->
         order.then_with(|| design::compare_all(a.at.values(), b.at.values()))
     });
     let known = noise.source != NoiseSource::Unknown || noise.model_error > 0.0;
-    if let Some(((_, best), others)) = ranked.split_first_mut() {
+    if let Some(((first, best), others)) = ranked.split_first_mut() {
         for (other, scores) in others {
             let difference = noise.difference(better, best, scores);
-            // In pairs it may even be ahead of what has the best median.
-            other.behind = difference.ratio().max(1.0);
+            // In pairs it may even be ahead of what has the best median: then the medians, by which it is behind, say how far.
+            let by_medians = better.ahead(first.value, other.value).exp();
+            let is_ahead = difference.ahead < 0.0;
+            other.behind = if is_ahead { by_medians } else { difference.ratio().max(1.0) };
             other.behind_interval = known.then(|| difference.interval());
             other.standing = match known {
                 false => Standing::Unknown,

@@ -19,6 +19,9 @@ use store::sample;
 pub(super) const HOLDS_NOWHERE: &str = "No answer: the limit on the latency holds on no layout at any rate, however low. Raise \
                                         it; without `capacity`, a run at a low `requests_per_s` shows what requests take.";
 
+/// What they are ranked by where nobody says.
+pub(super) const EVERY_WORKLOAD: &str = "every workload";
+
 /// What layouts are ranked by.
 pub(super) struct Aim {
     /// In words; none for nothing.
@@ -184,7 +187,7 @@ impl Aim {
         let mut parts = judged.iter().map(part).collect();
         drop_empty(&mut parts);
         Aim {
-            words: "every workload".into(),
+            words: EVERY_WORKLOAD.into(),
             unit: SHARE_OF_BEST.into(),
             better: Better::Higher,
             samples: judged

@@ -1,5 +1,6 @@
 //! The answer, and the few lines that stand below it: margin, certainty, risk, what the safe choice costs.
 
+use super::aim::EVERY_WORKLOAD;
 use super::design::compare_all;
 use super::facts::CACHED;
 use super::risk;
@@ -14,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::expression::Objective;
 use store::factor::{Factors, Role};
+use store::quantity::Better;
 use store::record::short_key;
 use store::sample;
 
@@ -44,8 +46,16 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
             }
         };
     }
-    if others.iter().all(|other| other.behind.to_bits() == 1.0_f64.to_bits()) {
+    let is_alike = |a: f64, b: f64| a.to_bits() == b.to_bits();
+    if others.iter().all(|of| is_alike(of.behind, 1.0) && is_alike(of.value, best.value)) {
         return format!("No difference at all ({value} each). Keep what you have.");
+    }
+    if verdict.is_luck {
+        return format!(
+            "No answer yet: {} was best with {value}, but each cell ran once, and how spindles stand to each other \
+             is luck. Add `--repeat 10`.",
+            best.label
+        );
     }
     if others[0].standing == Standing::Unknown {
         return format!(
@@ -218,15 +228,18 @@ fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
         none_is_safe(left_out)
     } else if left_out.is_empty() {
         "No trial has finished.".into()
-    } else if verdict.unit != SHARE_OF_BEST && left_out.iter().all(|out| out.value.is_none()) {
-        format!("No layout can be ranked by `{}`.", verdict.objective)
+    } else if verdict.objective != EVERY_WORKLOAD && left_out.iter().all(|out| out.value.is_none())
+    {
+        format!(
+            "No layout can be ranked by `{}`: it is below 0, divides by 0 or lacks a value on each.",
+            verdict.objective
+        )
     } else if left_out.iter().all(|out| out.value.is_none()) {
-        let next = if verdict.situations.iter().any(|situation| situation.layouts > 1) {
-            "Below is the best for each"
+        if verdict.situations.iter().any(|situation| situation.layouts > 1) {
+            "No layout ran every workload, so none is best for all of them. Below is the best for each.".into()
         } else {
-            "Rank by one: `--objective \"min NAME\"`"
-        };
-        format!("No layout ran every workload, so none is best for all of them. {next}.")
+            "No two layouts ran the same workload under the same load, so none can be compared with another.".into()
+        }
     } else {
         "No layout meets every `--subject-to`. Relax one of them.".into()
     }
@@ -357,6 +370,9 @@ fn certainty(verdict: &Verdict, evidence: &Evidence) -> Option<Point> {
     let behind = verdict.ranked.iter().find(|ranked| ranked.standing == Standing::Behind);
     let held = evidence.words(behind.map(|behind| behind.behind));
     let text = match (noise(verdict), held) {
+        (_, Some(held)) if verdict.is_luck => {
+            format!("{held}; how far luck moves these rates is not known")
+        }
         (Some(noise), None) => format!("{noise}: {}", must(verdict)),
         (Some(noise), Some(held)) => format!("{held}; {noise}: {}", must(verdict)),
         (None, Some(held)) => format!("{held}; {}", evidence.ties()),
@@ -403,6 +419,9 @@ fn noise(verdict: &Verdict) -> Option<String> {
     })
 }
 
+/// From so large a difference on, `faster` and `slower` are numbers that nobody takes for each other.
+const UNLIKE_BEHIND: f64 = 0.2;
+
 /// What the best and the first that is behind must differ by, or where none is any two: their interval, were they alike.
 fn must(verdict: &Verdict) -> String {
     let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
@@ -424,7 +443,14 @@ fn must(verdict: &Verdict) -> String {
     } else {
         ", and larger ones where a layout ran fewer times"
     };
-    format!("differences below {} are ties{more}{why}", percent(half.exp() - 1.0))
+    let all = half.exp_m1();
+    // How many times better is not how much slower: what is 32 % faster has the other 24 % slower.
+    let behind = if verdict.better == Better::Higher && all > UNLIKE_BEHIND {
+        format!(" ({})", slower(half.exp(), verdict.better, &verdict.unit))
+    } else {
+        String::new()
+    };
+    format!("differences below {}{behind} are ties{more}{why}", percent(all))
 }
 
 fn safety(verdict: &Verdict) -> Option<Point> {

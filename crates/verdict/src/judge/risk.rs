@@ -3,7 +3,7 @@
 use super::answer::point;
 use super::facts::Facts;
 use super::situations::Situation;
-use super::{Point, Ranked, Standing, Verdict};
+use super::{Point, Ranked, Standing, Verdict, Wishes};
 use crate::tables::{listed, slower};
 use serde_json::{Map, Value as Json};
 
@@ -12,6 +12,7 @@ pub(super) fn points(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Vec
     let mut risks = best.facts.risks();
     risks.extend(tied(best, others, "fewer", |losses, own| losses < own));
     risks.extend(tied(best, others, "more", |losses, own| losses > own));
+    risks.extend(tied_in_a_crash(best, others));
     let mut points = Vec::new();
     if !risks.is_empty() {
         points.push(point("risk", risks.join("; ")));
@@ -42,6 +43,39 @@ fn tied(
         0 => format!("{first} is tied and survives {fewer} failures"),
         count => format!("{first} and {count} more are tied and survive {fewer} failures"),
     })
+}
+
+/// That what is tied with the best can lose in a crash what the best keeps: who keeps it because it is as fast should know.
+fn tied_in_a_crash(best: &Ranked, others: &[Ranked]) -> Vec<String> {
+    let in_a_crash = |facts: &Facts| [facts.lost_by_crash.clone(), facts.torn_by_crash.clone()];
+    let own = in_a_crash(&best.facts);
+    let said = [0, 1].into_iter().filter(|&kind| own[kind].is_none()).filter_map(|kind| {
+        let tied = others.iter().filter(|other| other.standing == Standing::Tie);
+        let mut at_risk =
+            tied.filter_map(|other| Some((&other.label, in_a_crash(&other.facts)[kind].clone()?)));
+        let (first, why) = at_risk.next()?;
+        Some(match at_risk.count() {
+            0 => format!("{first} is tied and has a risk of its own: {why}"),
+            more => format!("{first} and {more} more are tied and have a risk of their own: {why}"),
+        })
+    });
+    said.collect()
+}
+
+/// What `--safe` does not leave out although a power cut can damage it.
+pub(super) fn left_by_safe(verdict: &Verdict, wishes: &Wishes) -> Option<Point> {
+    let is_torn = |of: &&Ranked| of.facts.torn_by_crash.is_some();
+    let first = verdict.ranked.iter().find(is_torn).filter(|_| wishes.safe)?;
+    let more = verdict.ranked.iter().filter(is_torn).count() - 1;
+    let which = match more {
+        0 => first.label.clone(),
+        more => format!("{} and {more} more", first.label),
+    };
+    let text = format!(
+        "`--safe` leaves out what one failed disk loses, or a crash alone; {which} may have a write hole, which loses data when a \
+         disk fails after a power cut and before parity is checked. A journal or a partial parity log closes it"
+    );
+    Some(point("write hole", text))
 }
 
 /// What one can lose that another cannot.
@@ -169,8 +203,23 @@ fn safer_in(verdict: &Verdict, situation: &Situation) -> Option<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Wishes;
     use crate::judge::tests::modelled;
+
+    /// RAID 5 is safe from one failed disk and from a crash, but not from both.
+    #[test]
+    fn what_safe_leaves_is_said() {
+        let (manifest, records) = modelled(
+            "[volume]\ndrives = '4xwd740gd'\nlevel = ['raid5', 'raid10']\ninterleave = '64KiB'\n\
+             [drive]\nwrite_cache = false\n[workload.r]\nkind = 'random'\nblock = '4KiB'\ncount = 300\n",
+        );
+        let hole = |safe: bool| {
+            let wishes = Wishes { safe, ..Wishes::default() };
+            let verdict = Verdict::new(&manifest, &records, &wishes).unwrap();
+            verdict.points.iter().find(|of| of.about == "write hole").map(|of| of.text.clone())
+        };
+        assert!(hole(true).unwrap().contains("raid5 may have a write hole"), "{:?}", hole(true));
+        assert_eq!(hole(false), None);
+    }
 
     #[test]
     fn what_is_tied_and_survives_less_or_more_is_named() {
@@ -191,7 +240,15 @@ mod tests {
         let fewer = said(&of("raid6"), tied_with("stripe"));
         assert!(fewer.ends_with("level stripe is tied and survives fewer failures"), "{fewer}");
         let more = said(&of("stripe"), tied_with("raid6"));
-        assert!(more.ends_with("level raid6 is tied and survives more failures"), "{more}");
+        assert!(more.contains("level raid6 is tied and survives more failures; "), "{more}");
+        let mut torn = tied_with("stripe");
+        torn.facts.torn_by_crash = Some("write hole: some".into());
+        let of_both = said(&of("stripe"), torn.clone());
+        let hole = "level stripe is tied and has a risk of its own: write hole: some";
+        assert!(of_both.ends_with(hole), "{of_both}");
+        let mut both = of("stripe");
+        both.facts.torn_by_crash.clone_from(&torn.facts.torn_by_crash);
+        assert!(!said(&both, torn).contains("of its own"), "both have it");
         let behind = Ranked { standing: Standing::Behind, ..of("stripe") };
         assert!(!said(&of("raid6"), behind).contains("tied"));
     }

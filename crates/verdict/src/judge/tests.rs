@@ -472,6 +472,6 @@ fn a_tie_for_noise_is_not_said_to_be_the_model_s() {
     let (within, _) = verdict.answer.split_once(words).expect(&verdict.answer);
     let within = within.strip_prefix("No reliable difference (all within ").expect(within);
     let certainty = verdict.points.iter().find(|point| point.about == "certainty").unwrap();
-    let below = format!("differences below {within} are ties");
+    let below = format!("differences below {within} ");
     assert!(certainty.text.contains(&below), "{} / {}", verdict.answer, certainty.text);
 }
