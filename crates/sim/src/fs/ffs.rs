@@ -126,7 +126,7 @@ impl Ffs {
         seed: u64,
     ) -> Result<Self, FsError> {
         let groups = new_groups(&geometry, sectors);
-        let totals = Totals::of(groups.iter().map(Arc::as_ref));
+        let totals = Totals::of(&groups.iter().map(Arc::as_ref));
         let frags_per_block = geometry.block_sectors() / geometry.frag_sectors();
         let mut ffs = Ffs {
             totals,

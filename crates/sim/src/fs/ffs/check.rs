@@ -65,7 +65,7 @@ impl Ffs {
     fn check_counts(&self, files: u64, directories: u64, owners: &[Ino]) {
         assert_eq!(
             self.totals,
-            Totals::of(self.groups.iter().map(AsRef::as_ref)),
+            Totals::of(&self.groups.iter().map(AsRef::as_ref)),
             "the totals are the groups' sum"
         );
         assert_eq!(self.totals.directories, directories, "directories");

@@ -23,7 +23,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    pub(super) fn of<'a>(groups: impl Iterator<Item = &'a Group> + Clone) -> Self {
+    pub(super) fn of<'a>(groups: &(impl Iterator<Item = &'a Group> + Clone)) -> Self {
         let sum = |count: fn(&Group) -> u32| groups.clone().map(|g| u64::from(count(g))).sum();
         Totals {
             free_blocks: sum(|group| group.free_blocks),
@@ -38,9 +38,9 @@ impl Ffs {
     /// Changes a group, and updates the totals.
     pub(super) fn with_group<T>(&mut self, group: usize, work: impl FnOnce(&mut Group) -> T) -> T {
         let group = Arc::make_mut(&mut self.groups[group]);
-        let before = Totals::of(std::iter::once(&*group));
+        let before = Totals::of(&std::iter::once(&*group));
         let result = work(group);
-        let after = Totals::of(std::iter::once(&*group));
+        let after = Totals::of(&std::iter::once(&*group));
         let totals = &mut self.totals;
         totals.free_blocks = totals.free_blocks + after.free_blocks - before.free_blocks;
         totals.free_frags = totals.free_frags + after.free_frags - before.free_frags;
