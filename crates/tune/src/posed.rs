@@ -177,10 +177,7 @@ pub fn tune_experiment(
     let best = first.and_then(|first| space.place(&first.at));
     let rival = first.and_then(|first| rival(&verdict, &first.at));
     let reasons = match (first, rival) {
-        (Some(best), Some(rival)) => {
-            let is_told = why::starves(&records);
-            reasons(posed, &space, open, (&best.at, &rival.at), is_told)?
-        }
+        (Some(best), Some(rival)) => reasons(posed, &space, open, [best, rival], &records)?,
         _ => Vec::new(),
     };
     let mut front = front::of_posed(&space, &verdict, posed)?;
@@ -320,9 +317,11 @@ fn reasons(
     posed: &Posed,
     space: &Space,
     open: &Open<'_>,
-    (best, other): (&At, &At),
-    is_told: bool,
+    both: [&Ranked; 2],
+    known: &[Record],
 ) -> Result<Vec<Reason>> {
+    let [best, other] = both.map(|ranked| &ranked.at);
+    let is_told = why::starves(known);
     let trial = space.place(best).map(|place| &space.trials[place]);
     let changes = trial.map_or_else(Vec::new, |trial| why::changes_of(space, trial));
     let mut reasons = Vec::new();

@@ -5,6 +5,7 @@ use crate::work::block_bytes;
 use block::SECTOR_BYTES;
 use block::layout::Level;
 use block::units::{format_bytes, parse_bytes_per_s, parse_sectors};
+use std::fmt::Write as _;
 use toml::{Table, Value};
 
 /// The largest file that is made for it.
@@ -166,11 +167,12 @@ fn rate(work: &Table) -> Result<String, String> {
     };
     let mut options = String::new();
     if let Some(each) = work.get("requests_per_s").and_then(Value::as_integer) {
-        options += &format!(" --rate_iops={}", apart(each.cast_unsigned()));
+        let each = apart(each.cast_unsigned());
+        write!(options, " --rate_iops={each}").expect("a string grows");
     }
     if let Some(bytes) = work.get("rate").and_then(Value::as_str) {
         let bytes = parse_bytes_per_s(bytes).map_err(|error| error.to_string())?;
-        options += &format!(" --rate={}", apart(bytes));
+        write!(options, " --rate={}", apart(bytes)).expect("a string grows");
     }
     if work.get("arrivals").and_then(Value::as_str) == Some("poisson") {
         options += " --rate_process=poisson";
