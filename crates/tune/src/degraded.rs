@@ -23,6 +23,9 @@ use verdict::{Verdict, Wishes};
 /// What a line of the answer is about, and its text.
 type Line = (String, String);
 
+/// The rows of a front, and what is said of them with a failed member.
+pub(crate) type Front = (Vec<FrontRow>, Option<Line>);
+
 /// The key, and the member that fails: of equal drives it may be any.
 const FAILED: (&str, &str) = ("volume.failed", "0");
 
@@ -41,7 +44,7 @@ pub(crate) fn front(
     verdict: &Verdict,
     best: &Candidate,
     groups: Option<&Groups>,
-) -> Result<(Vec<FrontRow>, Option<Line>)> {
+) -> Result<Front> {
     let mut rows = front::front(tried.question, verdict, best, groups)?;
     let is_modelled = of_question(tried, &mut rows)?;
     let line = line(&rows, |row| is_at(best, &row.at), verdict.better, is_modelled);

@@ -244,10 +244,9 @@ impl Question {
         }
         match level.name {
             "md-mirror" => members == 2 || self.survive > 2,
-            "md-raid10" | "btrfs-raid10" => members > 2 && self.survive < 2,
+            // Over as many members as copies offset ones all have the same.
+            "md-raid10" | "md-raid10-o2" | "btrfs-raid10" => members > 2 && self.survive < 2,
             "md-raid10-n3" | "md-raid10-f3" | "btrfs-raid1c3" => self.survive == 2,
-            // Over as many members as copies all have the same.
-            "md-raid10-o2" => members > 2 && self.survive < 2,
             "md-raid10-o3" => members > 3 && self.survive == 2,
             "md-raid10-n4" => self.survive == 3 && members > 4,
             // One stream reads one disk of a mirror, and all of far copies.

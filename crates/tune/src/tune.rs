@@ -71,10 +71,7 @@ pub fn tune(
     let turned = there.filter(|(confirmed, _)| !confirmed.holds);
     let turned = turned.map_or(Ok(None), |(_, there)| pick(&candidates, question, there))?;
     let (best, why) = turned.unwrap_or((best, why));
-    let mut rules = rules::rules(&case(question, &tried, &candidates[best])?);
-    let more = measure_rules(&mut tried, &candidates, best, &rules)?;
-    let verdict = if more { tried.verdict()? } else { verdict };
-    judge_rules(&mut rules, &candidates, best, &verdict);
+    let (rules, verdict) = by_rules(&mut tried, &candidates, best, verdict)?;
     let best = &candidates[best];
     let than = why.than().map(|place| &candidates[place]);
     // What is measured on a slower rig is what counts.
@@ -91,9 +88,7 @@ pub fn tune(
         other.map_or(Ok(Vec::new()), |other| why::reasons(&tried, best, other, &verdict))?;
     let doubts = doubts(&tried, best, judged, (other, &reasons))?;
     let (risk, inputs) = question.risk(&best.level)?;
-    let groups = Groups::measure(&tried)?;
-    let all = groups.as_ref().map_or(&verdict, |groups| &groups.verdict);
-    let (front, degraded) = degraded::front(&tried, all, best, groups.as_ref())?;
+    let (groups, (front, degraded)) = front_of(&tried, &verdict, best)?;
     let decides = Decides::of_question(&tried, &verdict)?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let found =
@@ -137,6 +132,32 @@ pub fn tune(
         experiment: question.experiment_text()?,
         origin: "Assumed; --save FILE writes it as an experiment",
     })
+}
+
+/// What published rules would choose, measured, and the verdict with that.
+fn by_rules(
+    tried: &mut Tried<'_>,
+    candidates: &[Candidate],
+    best: usize,
+    verdict: Verdict,
+) -> Result<(Vec<Rule>, Verdict)> {
+    let mut rules = rules::rules(&case(tried.question, tried, &candidates[best])?);
+    let more = measure_rules(tried, candidates, best, &rules)?;
+    let verdict = if more { tried.verdict()? } else { verdict };
+    judge_rules(&mut rules, candidates, best, &verdict);
+    Ok((rules, verdict))
+}
+
+/// The front, with what more spares make of the drives, and what is said of it with a failed drive.
+fn front_of(
+    tried: &Tried<'_>,
+    verdict: &Verdict,
+    best: &Candidate,
+) -> Result<(Option<Groups>, degraded::Front)> {
+    let groups = Groups::measure(tried)?;
+    let all = groups.as_ref().map_or(verdict, |groups| &groups.verdict);
+    let front = degraded::front(tried, all, best, groups.as_ref())?;
+    Ok((groups, front))
 }
 
 /// What a search found.

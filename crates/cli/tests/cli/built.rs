@@ -304,7 +304,7 @@ fn script_of(here: &Path, case: &Case) -> String {
         if when == "elsewhere" {
             // The array makes room, and each system for the next.
             let read = if is_elsewhere { "" } else { RESTART };
-            write!(script, "{read}take_down\n").unwrap();
+            writeln!(script, "{read}take_down").unwrap();
             is_elsewhere = true;
         }
         let path = here.join(format!("{}-{number}.sh", case.name));
@@ -333,7 +333,7 @@ fn script_of(here: &Path, case: &Case) -> String {
         }
     }
     let read = if is_elsewhere { "" } else { RESTART };
-    write!(script, "{read}take_down\n").unwrap();
+    writeln!(script, "{read}take_down").unwrap();
     script
 }
 
