@@ -99,8 +99,13 @@ pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Matc
     });
     let nearest = best.map(|(.., name)| name).or_else(|| near(model, known, is_flash));
     let of_size = bytes.map_or_else(Vec::new, |bytes| {
+        // What EC2 calls its disks says no more than that they go with an instance.
+        let is_instances = plain.contains("instancestorage");
+        let is_like = |name: &str| {
+            if is_instances { goes_with_instance(name) } else { !is_cloud(name) }
+        };
         let drives =
-            known.iter().filter(|file| has_size(file.key, bytes, OF_SIZE) && !is_cloud(file.key));
+            known.iter().filter(|file| has_size(file.key, bytes, OF_SIZE) && is_like(file.key));
         let mut drives: Vec<String> = drives.map(|file| file.key.to_string()).collect();
         disks_first(&mut drives);
         if is_flash == Some(true) {
@@ -172,8 +177,12 @@ fn is_flash_drive(name: &str) -> bool {
 
 /// Whether the drive called `name` is a cloud's, and none that a system has in it.
 pub(super) fn is_cloud(name: &str) -> bool {
-    super::drive(name)
-        .is_ok_and(|drive| drive.class() == "cloud" || drive.figures.goes_with_instance)
+    super::drive(name).is_ok_and(|drive| drive.class() == "cloud") || goes_with_instance(name)
+}
+
+/// Whether the drive called `name` goes with an instance of a cloud.
+fn goes_with_instance(name: &str) -> bool {
+    super::drive(name).is_ok_and(|drive| drive.figures.goes_with_instance)
 }
 
 /// Drives of one size differ by less than this share: 1000 and 1024 GB.
