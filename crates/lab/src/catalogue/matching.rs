@@ -181,7 +181,7 @@ pub(super) fn is_cloud(name: &str) -> bool {
 }
 
 /// Whether the drive called `name` goes with an instance of a cloud.
-fn goes_with_instance(name: &str) -> bool {
+pub(super) fn goes_with_instance(name: &str) -> bool {
     super::drive(name).is_ok_and(|drive| drive.figures.goes_with_instance)
 }
 

@@ -1,6 +1,6 @@
 //! What somebody means by the name of a drive who does not write that of its file.
 
-use super::matching::{OF_SIZE, disks_first, has_size, is_cloud};
+use super::matching::{OF_SIZE, disks_first, goes_with_instance, has_size, is_cloud};
 use super::{Error, Folder, Named, Result, nearest};
 use std::cmp::Reverse;
 use store::error::distance;
@@ -134,7 +134,8 @@ impl Folder {
             let pairs = own.iter().flat_map(|own| theirs.iter().map(move |other| (own, other)));
             pairs.map(|(own, other)| percent_unlike(own, other)).min()
         };
-        let all = self.named()?.iter().filter(|file| !is_cloud(file.key));
+        let all =
+            self.named()?.iter().filter(|file| goes_with_instance(file.key) || !is_cloud(file.key));
         let mut all: Vec<(usize, &str)> =
             all.filter_map(|file| Some((unlike(file)?, file.key))).collect();
         all.sort_unstable();
@@ -274,7 +275,7 @@ mod tests {
             refused("ST22000")
         );
         // Of another series, and of a size that none has.
-        assert!(refused("i4i").contains("nearest by name: i3en\n"), "{}", refused("i4i"));
+        assert!(refused("i5i").contains("nearest by name: i4i"), "{}", refused("i5i"));
         let error = refused("PM9A3 3.84TB");
         assert!(error.contains("nearest by name: "), "{error}");
         assert!(!error.contains("azure") && error.contains("; of about 3.84TB: "), "{error}");

@@ -80,7 +80,12 @@ pub(super) fn lucky(
     }
     let settings = manifest.settings();
     let own = ranked_alone(ranked, manifest, records);
-    own.filter(|record| hangs(manifest, &settings, record))
+    // Over many places at random each angle of a spindle is met.
+    let is_scattered = |record: &Record| {
+        let kind = Stated::new(&record.at, &record.workload, &settings).own("kind");
+        kind.is_some_and(|kind| kind == "random" || kind == "trace")
+    };
+    own.filter(|record| hangs(manifest, &settings, record) && !is_scattered(record))
         .map(|record| manifest.judged_as(&record.workload))
         .collect()
 }
