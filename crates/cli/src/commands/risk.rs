@@ -63,13 +63,14 @@ fn inputs(flags: &RiskFlags, shape: &Shape, drive: &Drive) -> Result<Inputs> {
             Some(hours("--scrub", text).map_err(or_never)?)
         }
     };
-    let wrong = |next: &str| Error::input(format!("--ure {}: {next}", flags.ure));
-    inputs.per_bit = flags
-        .ure
-        .parse()
-        .ok()
-        .filter(|rate| (0.0..=1e-6).contains(rate))
-        .ok_or_else(|| wrong("write a rate per bit up to 1e-6, as data sheets do: 1e-15"))?;
+    if let Some(ure) = &flags.ure {
+        let rate = ure.parse().ok().filter(|rate| (0.0..=1e-6).contains(rate));
+        inputs.per_bit = rate.ok_or_else(|| {
+            Error::input(format!(
+                "--ure {ure}: write a rate per bit up to 1e-6, as data sheets do: 1e-15"
+            ))
+        })?;
+    }
     if !(flags.years > 0.0 && flags.years <= YEARS_MAX) {
         return Err(Error::input(format!(
             "--years {}: write a number above 0 and up to {YEARS_MAX}",

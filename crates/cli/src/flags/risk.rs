@@ -30,9 +30,9 @@ pub(crate) struct RiskFlags {
     /// Failures of a drive in a year, as in 1.4% [default: what is known of the model]
     #[arg(long, value_name = "PERCENT")]
     pub(crate) afr: Option<String>,
-    /// Unreadable bits per bit read, for the worst case
-    #[arg(long, value_name = "RATE", default_value = "1e-15")]
-    pub(crate) ure: String,
+    /// Unreadable bits per bit read, for the worst case [default: 1e-15, and none of a cloud volume]
+    #[arg(long, value_name = "RATE")]
+    pub(crate) ure: Option<String>,
     /// Time between scrubs, or `never`
     #[arg(long, value_name = "TIME", default_value = "30d")]
     pub(crate) scrub: String,
