@@ -283,7 +283,7 @@ impl Verdict {
         let may = verdict.rank(manifest, &layouts, &scores, wishes)?;
         let holds_nowhere = aim.is_capacity() && verdict.has_no_rate();
         verdict.situations = situations::situations(&layouts, aim, &may, |of| noise(of, None));
-        verdict.count_luck(&once::lucky(&verdict.ranked, manifest, records), &may, &layouts);
+        verdict.count_luck(aim, &may, &layouts, (manifest, records));
         verdict.price_safety();
         if aims.len() > 1 {
             verdict.front = verdict.front_of(&layouts, &aims);

@@ -31,6 +31,8 @@ pub(super) struct Aim {
     pub better: Better,
     /// The samples that it is of.
     pub samples: BTreeSet<String>,
+    /// The workloads that these are of, as they are judged.
+    pub workloads: BTreeSet<String>,
     /// What makes it up: one for each workload, load and condition.
     pub parts: Vec<Part>,
 }
@@ -164,6 +166,7 @@ impl Aim {
             unit: String::new(),
             better: Better::Neither,
             samples: BTreeSet::new(),
+            workloads: BTreeSet::new(),
             parts: Vec::new(),
         }
     }
@@ -194,6 +197,10 @@ impl Aim {
                 .iter()
                 .map(|&place| layouts.quantities[place].sample().to_string())
                 .collect(),
+            workloads: judged
+                .iter()
+                .map(|&place| layouts.quantities[place].workload.clone())
+                .collect(),
             parts,
         }
     }
@@ -202,11 +209,11 @@ impl Aim {
     fn formula(layouts: &Layouts, objective: &Objective) -> Self {
         let names: Vec<&str> =
             objective.of.quantities().into_iter().map(|(name, _)| name).collect();
-        let mut units: Vec<&str> = names
-            .iter()
-            .flat_map(|name| layouts.find(name))
-            .map(|place| layouts.quantities[place].unit.as_str())
-            .collect();
+        let found = || {
+            let places = names.iter().flat_map(|name| layouts.find(name));
+            places.map(|place| &layouts.quantities[place])
+        };
+        let mut units: Vec<&str> = found().map(|quantity| quantity.unit.as_str()).collect();
         units.dedup();
         let unit = if let [unit] = units.as_slice() { (*unit).to_string() } else { String::new() };
         let meanings = layouts.meanings(&names);
@@ -228,11 +235,8 @@ impl Aim {
             words: objective.text.clone(),
             unit: if one { unit } else { SHARE_OF_BEST.into() },
             better: if one { objective.better } else { Better::Higher },
-            samples: names
-                .iter()
-                .flat_map(|name| layouts.find(name))
-                .map(|place| layouts.quantities[place].sample().to_string())
-                .collect(),
+            samples: found().map(|quantity| quantity.sample().to_string()).collect(),
+            workloads: found().map(|quantity| quantity.workload.clone()).collect(),
             parts,
         }
     }

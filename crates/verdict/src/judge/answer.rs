@@ -53,7 +53,7 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     if verdict.is_luck {
         return format!(
             "No answer yet: {} was best with {value}, but each cell ran once, and how spindles stand to each other \
-             is luck. Add `--repeat 10`.",
+             is luck. Add `--repeat 5`.",
             best.label
         );
     }

@@ -1,5 +1,6 @@
 //! Whether what was measured once may be luck.
 
+use super::aim::Aim;
 use super::answer::{Point, point};
 use super::facts::Stated;
 use super::layouts::Layouts;
@@ -7,7 +8,6 @@ use super::of_host::ranked_alone;
 use super::{Ranked, Standing, Verdict};
 use crate::stats::noise::NoiseSource;
 use crate::tables::figure;
-use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
 use store::Manifest;
 use store::record::Record;
@@ -70,11 +70,7 @@ fn is_cached(manifest: &Manifest, stated: &Stated<'_>) -> bool {
 }
 
 /// The workloads, as they are judged, whose one trial on each layout says what its spindles did once.
-pub(super) fn lucky(
-    ranked: &[Ranked],
-    manifest: &Manifest,
-    records: &[Record],
-) -> BTreeSet<String> {
+fn lucky(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> BTreeSet<String> {
     if ranked.len() < 2 || records.iter().any(|record| record.repeat > 0) {
         return BTreeSet::new();
     }
@@ -91,8 +87,17 @@ pub(super) fn lucky(
 }
 
 impl Verdict {
-    /// Takes the order of layouts as unknown where one trial each says what luck made of these workloads.
-    pub(super) fn count_luck(&mut self, lucky: &BTreeSet<String>, may: &[bool], layouts: &Layouts) {
+    /// Takes the order of layouts as unknown where one trial each says what luck made of some of the workloads that they are
+    /// ranked by.
+    pub(super) fn count_luck(
+        &mut self,
+        aim: &Aim,
+        may: &[bool],
+        layouts: &Layouts,
+        (manifest, records): (&Manifest, &[Record]),
+    ) {
+        let mut lucky = lucky(&self.ranked, manifest, records);
+        lucky.retain(|workload| aim.workloads.contains(workload));
         if lucky.is_empty() {
             return;
         }
@@ -100,10 +105,8 @@ impl Verdict {
             other.standing = Standing::Unknown;
             other.behind_interval = None;
         }
-        let layouts: Vec<Map<String, Json>> =
-            layouts.layouts.iter().map(|layout| layout.at.clone()).collect();
         for situation in &mut self.situations {
-            situation.count_luck(lucky, may, &layouts);
+            situation.count_luck((&lucky, &aim.workloads), may, layouts);
         }
         self.is_luck = true;
     }
@@ -244,6 +247,28 @@ mod tests {
             let by_value = often.ranked[0].value / other.value;
             assert!(by_value < 1.001 || other.behind > 1.0, "{other:?}");
         }
+    }
+
+    /// Nobody is to be refused an answer about reads for the luck of writes.
+    #[test]
+    fn luck_of_work_that_is_not_asked_about_decides_nothing() {
+        let (manifest, records) = modelled(
+            "[volume]\ndrives = ['4xst18000nm000j', '5xst18000nm000j', '6xst18000nm000j']\nlevel = 'md-stripe'\n\
+             interleave = '64KiB'\n[drive]\nwrite_cache = false\n[workload]\nw = { kind = 'sequential', block = '1MiB', op = 'write', depth = 8 }\n\
+             rows = { kind = 'sequential', block = '1MiB', op = 'read', depth = 8 }\n",
+        );
+        let answer = |objectives: &[&str]| {
+            let objectives = objectives.iter().map(|text| (*text).to_string()).collect();
+            let wishes = Wishes { objectives, ..Wishes::default() };
+            Verdict::new(&manifest, &records, &wishes).unwrap()
+        };
+        assert!(answer(&["max w"]).answer.starts_with("No answer yet: "));
+        let of_rows = answer(&["max rows"]);
+        assert!(of_rows.answer.starts_with("Use "), "{}", of_rows.answer);
+        // A name within a name is another.
+        let both = answer(&[]);
+        let rows = both.situations.iter().find(|of| of.of == "rows").unwrap();
+        assert!(both.answer.starts_with("No answer yet: ") && rows.ahead.is_some());
     }
 
     /// One layout has two rates by turns, the other one.

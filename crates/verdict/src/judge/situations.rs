@@ -59,20 +59,19 @@ impl Situation {
     /// Where it is of a workload in which luck has a part, or of a formula, no layout is ahead of another.
     pub(super) fn count_luck(
         &mut self,
-        lucky: &BTreeSet<String>,
+        (lucky, workloads): (&BTreeSet<String>, &BTreeSet<String>),
         may: &[bool],
-        layouts: &[Map<String, Json>],
+        layouts: &Layouts,
     ) {
-        let is_of_other =
-            !lucky.contains(&self.of) && lucky.iter().all(|of| !self.of.contains(of.as_str()));
+        let is_of_other = workloads.contains(&self.of) && !lucky.contains(&self.of);
         if is_of_other {
             return;
         }
-        for (place, at) in layouts.iter().enumerate() {
+        for (place, layout) in layouts.layouts.iter().enumerate() {
             let is_measured = may[place] && self.behind[place].is_some();
             if is_measured && !self.places.contains(&place) {
                 self.places.push(place);
-                self.tied.push(at.clone());
+                self.tied.push(layout.at.clone());
             }
         }
         self.ahead = None;
