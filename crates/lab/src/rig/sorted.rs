@@ -12,10 +12,11 @@ pub(crate) fn warning(origin: &str, plan: &Plan) -> Option<String> {
     ))
 }
 
-/// The key of a queue behind Linux's scheduler. Requests of file systems go through the host's elevator alone.
+/// The key of a queue behind Linux's scheduler. Requests of a BSD's file system go through the host's elevator alone.
 fn sorted_first(trial: &Trial) -> Option<&'static str> {
     let (volume, host) = (&trial.setup.volume, &trial.setup.host);
-    if trial.setup.files.is_some() || !has_mq_deadline(volume) {
+    let is_bsds = trial.setup.files.as_ref().is_some_and(|files| !files.is_modelled_on_linux());
+    if is_bsds || !has_mq_deadline(volume) {
         return None;
     }
     let keys = [
@@ -47,5 +48,13 @@ mod tests {
         assert!(said("[host]\nelevator = \"fcfs\"").unwrap().contains("`host.elevator` is"));
         assert_eq!(said("scheduler = \"none\"\n[host]\nelevator = \"fcfs\""), None);
         assert_eq!(said(""), None);
+        let on_files = |kind: &str| {
+            let text = format!(
+                "[volume]\ndrives = \"4xst18000nm000j:20GiB\"\nlevel = \"md-stripe\"\n[fs]\nkind = \"{kind}\"\n[host]\nelevator = \"c-look\"\n\
+                 [workload.w]\nkind = \"touch\"\nfiles = 10\n"
+            );
+            warning("x.toml", &Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap())
+        };
+        assert!(on_files("ext4").unwrap().contains("`host.elevator` is"));
     }
 }

@@ -186,7 +186,7 @@ fn of_blocks(
     mark(control, false)?;
     let (mut measured, requests) = measured?;
     if is_restored {
-        measured.add_rebuild(restore::share()?, None);
+        measured.add_rebuild(restore::share(trial.setup.volume.failed.len())?, None);
     }
     measured.commands = commands;
     Ok((measured, Some(requests)))

@@ -57,25 +57,35 @@ pub(super) fn begin(
     Ok(true)
 }
 
-/// Which share of the member md has restored.
+/// Which share of the first of so many `failed` members md has restored.
 ///
 /// # Errors
 ///
 /// Where `/proc/mdstat` cannot be read.
-pub(super) fn share() -> Result<f64> {
+pub(super) fn share(failed: usize) -> Result<f64> {
     let text = fs::read_to_string("/proc/mdstat")
         .map_err(|error| Error::failure(format!("the guest's /proc/mdstat: {error}")))?;
-    Ok(restored(&text))
+    Ok(restored(&text, failed))
 }
 
-/// The share in what `/proc/mdstat` says; nothing is restored any more once it does not say how far it is.
-fn restored(mdstat: &str) -> f64 {
+/// The share in what `/proc/mdstat` says. Where it does not say how far md is, that has not begun, was given up, or is over: then
+/// fewer members are missing than have failed.
+fn restored(mdstat: &str, failed: usize) -> f64 {
+    let numbers = |text: &str| {
+        let (one, other) = text.split_once('/')?;
+        Some((one.trim().parse::<f64>().ok()?, other.trim().parse::<f64>().ok()?))
+    };
     let counts = mdstat.split_once("recovery =").and_then(|(_, rest)| {
         let (counts, _) = rest.split_once('(')?.1.split_once(')')?;
-        let (done, all) = counts.split_once('/')?;
-        Some((done.trim().parse::<f64>().ok()?, all.trim().parse::<f64>().ok()?))
+        numbers(counts)
     });
-    counts.map_or(1.0, |(done, all)| done / all.max(1.0))
+    if let Some((done, all)) = counts {
+        return done / all.max(1.0);
+    }
+    let in_brackets = |word: &'_ str| numbers(word.strip_prefix('[')?.strip_suffix(']')?);
+    let members = mdstat.split_whitespace().find_map(in_brackets);
+    let is_over = members.is_some_and(|(all, working)| all - working < failed as f64);
+    f64::from(u8::from(is_over))
 }
 
 #[cfg(test)]
@@ -87,9 +97,16 @@ mod tests {
     fn mdstat_says_how_far_a_member_is() {
         let text = "md127 : active raid5 vdb[4] vdc[2] vda[0]\n      9420800 blocks level 5 [4/3] [U_UU]\n\
                     \x20     [==>..........]  recovery = 12.5% (392533/3140266) finish=1.2min speed=37040K/sec\n";
-        assert!((restored(text) - 0.125).abs() < 1e-6);
-        let whole = restored("md127 : active raid5 vdb[4]\n      9420800 blocks [4/4] [UUUU]\n");
-        assert!((whole - 1.0).abs() < 1e-9, "{whole}");
+        assert!((restored(text, 1) - 0.125).abs() < 1e-6);
+        let without = |members: &str, failed| {
+            restored(
+                &format!("md127 : active raid6 vdb[4]\n      9420800 blocks {members}\n"),
+                failed,
+            )
+        };
+        assert!((without("[4/4] [UUUU]", 1) - 1.0).abs() < 1e-9);
+        assert!((without("[4/3] [UUU_]", 2) - 1.0).abs() < 1e-9, "the other one is not restored");
+        assert!(without("[4/3] [U_UU]", 1).abs() < 1e-9, "it has not begun, or was given up");
     }
 
     #[test]
