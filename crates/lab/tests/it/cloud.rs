@@ -173,8 +173,8 @@ fn modelled_disks_of_instances_reach_the_rates_of_their_files() {
     }
 }
 
-/// A disk of 2 TB, by published figures: no time of it is adjusted to these cells; the order of its queue was chosen of three by four
-/// of them. Medians of reads of 512 bytes at open load up to 78 a second; beyond, its queue is shorter than the drive's.
+/// A disk of 2 TB: no time of it is adjusted to these cells, but the order of its queue was chosen of six by them (docs/drives.md).
+/// Medians of reads of 512 bytes at open load up to 78 a second; beyond, its queue is shorter than the drive's.
 #[test]
 fn a_toshiba_of_2_tb_meets_its_medians_within_20_percent() {
     let measured = cells(include_str!("../data/cloud/dt01aca200.csv"));
