@@ -13,6 +13,8 @@ pub(crate) fn follow_width() {
     let of_terminal =
         || console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
     let exported = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    // Some wrappers export 0 where they do not know.
+    let exported = exported.filter(|&columns| columns > 0);
     if let Some(columns) = exported.or_else(of_terminal) {
         verdict::tables::set_columns(COLUMNS_MIN.max(columns));
     }

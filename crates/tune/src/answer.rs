@@ -144,7 +144,9 @@ impl Tuned {
         };
         let (trials, cells) = (self.evaluations, self.exhaustive_evaluations);
         let measured = if trials > cells {
-            format!("{trials} trials measured, of {cells} cells with one seed or more")
+            format!(
+                "{trials} trials measured; every layout with the seeds of the search takes {cells}"
+            )
         } else {
             format!("{trials} of {cells} cells measured")
         };

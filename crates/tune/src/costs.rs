@@ -51,7 +51,8 @@ pub(crate) fn line(
 ) -> Option<(String, String)> {
     tried.question.objective.as_ref()?;
     let own = tried.of(best);
-    let ties = verdict.ranked.iter().filter(|of| of.standing != Standing::Behind);
+    let ties =
+        verdict.ranked.iter().filter(|of| matches!(of.standing, Standing::Best | Standing::Tie));
     let ties = ties.filter_map(|ranked| {
         let is_it = |of: &&Candidate| is_at(of, &ranked.at) && of.level != best.level;
         let candidate = tried.candidates.iter().find(is_it)?;

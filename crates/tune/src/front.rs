@@ -191,10 +191,9 @@ impl Shown {
     }
 }
 
-/// Whether drives that cost `own` may stand behind others that cost `other`: what is cheaper may not. Where a price is not
-/// known, cost says nothing.
-fn costs_no_less(own: Option<f64>, other: Option<f64>) -> bool {
-    own.zip(other).is_none_or(|(own, other)| other <= own * (1.0 + LAST_STRIPE))
+/// Whether it costs no more, where both prices are known.
+fn costs_no_more(own: Option<f64>, other: Option<f64>) -> bool {
+    own.zip(other).is_none_or(|(own, other)| own <= other)
 }
 
 /// The chance of a layout that all is lost, beside the `other`'s.
@@ -305,7 +304,7 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
             at: ranked.at.clone(),
         });
     }
-    let places = Worth::untied((0..rows.len()).collect(), &worth, verdict);
+    let places = Worth::untied(&worth, verdict);
     Ok(places.into_iter().map(|place| rows[place].clone()).collect())
 }
 
@@ -421,13 +420,14 @@ impl Worth {
         let figures: Vec<[f64; 5]> = figures.collect();
         let lower = [Better::Lower; 2];
         let ways = [&[verdict.better, Better::Higher, Better::Higher][..], &lower].concat();
-        let places = Worth::untied((0..all.len()).collect(), all, verdict);
+        let places = Worth::untied(all, verdict);
         let left: Vec<&[f64]> = places.iter().map(|&place| &figures[place][..]).collect();
         pareto::front(&left, &ways).into_iter().map(|place| places[place]).collect()
     }
 
-    /// Of these `places` those that none ties with which is to be built rather.
-    fn untied(mut places: Vec<usize>, all: &[Worth], verdict: &Verdict) -> Vec<usize> {
+    /// The places of those that none ties with which is to be built rather.
+    fn untied(all: &[Worth], verdict: &Verdict) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..all.len()).collect();
         let is_even = |own: &Worth, other: &Worth| {
             let ahead = verdict.better.ahead(own.value, other.value);
             ahead <= verdict.noise.half_width(own.trials, other.trials)
@@ -468,7 +468,7 @@ impl Worth {
             && self.survives >= other.survives
             && self.is_kept >= other.is_kept
             && self.may_be_torn <= other.may_be_torn
-            && costs_no_less(other.cost_usd, self.cost_usd)
+            && costs_no_more(self.cost_usd, other.cost_usd)
     }
 }
 

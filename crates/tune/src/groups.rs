@@ -11,9 +11,9 @@ use risk::in_words;
 use store::quantity::Better;
 use verdict::Verdict;
 
-/// Fewer members are one array, and a share of them at most is kept as spares for that.
+/// Fewer members are one array, and one in so many at most is kept as a spare for that.
 const MEMBERS_MIN: usize = 12;
-const SHARE_MAX: usize = 10;
+const ONE_IN: usize = 10;
 
 /// The same drives with more spares, and what was measured of them.
 pub(crate) struct Groups {
@@ -32,23 +32,21 @@ fn with_spares(question: &Question) -> Option<Question> {
     let fitting = |question: &Question| -> Vec<Level> {
         let all = nested().filter_map(|name| name.parse::<Level>().ok());
         let fits = |level: &Level| {
-            question.is_worth_trying(level)
+            level.losses_survived(question.members()) == 2
+                && question.is_worth_trying(level)
                 && question.why_not(level).is_none()
                 && question.usable_bytes(level) >= question.capacity_bytes
         };
         all.filter(fits).collect()
     };
-    let survives_two = |question: &Question, levels: &[Level]| {
-        levels.iter().any(|level| level.losses_survived(question.members()) == 2)
-    };
-    if survives_two(question, &fitting(question)) {
+    if !fitting(question).is_empty() {
         return None;
     }
-    (1..=members.div_ceil(SHARE_MAX)).find_map(|more| {
+    (1..=members.div_ceil(ONE_IN)).find_map(|more| {
         let other = Question { spares: question.spares + more, ..question.clone() };
         let levels = fitting(&other);
         let names = levels.iter().map(|level| level.name.to_string()).collect();
-        survives_two(&other, &levels).then_some(Question { levels: names, ..other })
+        (!levels.is_empty()).then_some(Question { levels: names, ..other })
     })
 }
 
@@ -121,6 +119,8 @@ mod tests {
         let levels = "md-raid60-4 md-raid60-8".to_string();
         assert_eq!(of("60x st18000nm000j", 2, 2), Some((4, levels)));
         assert_eq!(of("23x st18000nm000j", 2, 0), Some((1, "md-raid60-2".into())));
+        // RAID 50 is no RAID 60, though one failure would do.
+        assert_eq!(of("13x st18000nm000j", 1, 0), Some((1, "md-raid60-2".into())));
         // These divide, are too few, or need more than two failures survived.
         assert_eq!(of("60x st18000nm000j", 2, 0), None);
         assert_eq!(of("11x st18000nm000j", 2, 0), None);

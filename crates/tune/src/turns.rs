@@ -143,7 +143,7 @@ fn load(loads: &[&Doubt]) -> Option<String> {
     })
 }
 
-/// `a, b and c`.
+/// `a; b and c`: names of layouts have commas.
 fn in_words(names: &[&str]) -> String {
     match names {
         [] => String::new(),

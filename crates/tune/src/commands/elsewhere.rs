@@ -100,16 +100,19 @@ fn of_netbsd(volume: &str) -> (String, String) {
     )
 }
 
-/// An FFS on what GEOM builds, whose module is to be loaded before it is mounted.
+/// An FFS on what GEOM builds, whose modules are to be loaded before it is mounted: a stripe of mirrors takes both.
 fn of_freebsd(shell: &str) -> (String, String) {
-    let class = ["stripe", "mirror", "raid3"];
-    let is_last = |class: &&str| shell.contains(&format!("g{class} label"));
-    let class = class.into_iter().find(is_last).unwrap_or("stripe");
+    // The outermost first.
+    let all = ["stripe", "mirror", "raid3"];
+    let used = || all.into_iter().filter(|class| shell.contains(&format!("g{class} label")));
+    let class = used().next().unwrap_or("stripe");
+    let load = |class: &str| format!("echo 'geom_{class}_load=\"YES\"' >> /boot/loader.conf; ");
+    let modules = if used().count() > 1 { "modules" } else { "module" };
     (
-        "its file system, and the module when the machine starts".into(),
+        format!("its file system, and the {modules} when the machine starts"),
         format!(
-            "echo 'geom_{class}_load=\"YES\"' >> /boot/loader.conf; newfs -U /dev/{class}/data && \
-             mount /dev/{class}/data /srv"
+            "{}newfs -U /dev/{class}/data && mount /dev/{class}/data /srv",
+            used().map(load).collect::<String>()
         ),
     )
 }
@@ -161,12 +164,13 @@ fn no_parity_of_btrfs() -> Line {
 
 fn one_parity(plan: &Plan<'_>) -> Vec<Line> {
     let (members, kib) = (plan.members, plan.chunk_kib());
+    let level = if plan.level.name == "md-raid4" { 4 } else { 5 };
     vec![
-        lvm_raid(plan, &format!("--type raid5 -i {} -I {kib}k", plan.data_members())),
+        lvm_raid(plan, &format!("--type raid{level} -i {} -I {kib}k", plan.data_members())),
         raidz(plan, &format!("raidz1 {}", disks(plan)), 1, members),
         no_parity_of_btrfs(),
         graid3(plan),
-        raidframe(plan, 5),
+        raidframe(plan, level),
     ]
 }
 

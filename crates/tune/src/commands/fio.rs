@@ -152,10 +152,19 @@ fn is_open(work: &Table) -> bool {
     arrivals.is_some_and(|arrivals| arrivals != "closed")
 }
 
+/// Keys of work that the command would leave out.
+const LEFT_OUT: [&str; 6] = ["access", "think", "burst", "span_percent", "to_log", "group_commit"];
+
 /// What holds a job to a rate; fio counts that of reads and that of writes apart.
 fn rate(work: &Table) -> Result<String, String> {
     if work.contains_key("capacity") {
         return Err("it looks for the highest rate, and fio holds one".into());
+    }
+    if work.contains_key("rate") && work.contains_key("requests_per_s") {
+        return Err("it has a rate in bytes and one in requests, and fio takes one".into());
+    }
+    if let Some(key) = LEFT_OUT.into_iter().find(|key| work.contains_key(*key)) {
+        return Err(format!("it has `{key}`, for which this command has no option"));
     }
     let reads = work.get("reads_percent").and_then(Value::as_integer);
     let apart = |all: u64| match reads.and_then(|percent| u64::try_from(percent).ok()) {
@@ -234,6 +243,17 @@ mod tests {
 
     fn of(drives: &str, work: &str) -> Fio {
         Fio::of(&question(drives, work, 1), &"md-raid10".parse().unwrap()).unwrap()
+    }
+
+    /// fio takes one rate, and a command that leaves something out is not the same work.
+    #[test]
+    fn what_fio_would_not_do_is_said() {
+        let of = |keys: &str| rate(&keys.parse::<Table>().unwrap());
+        assert_eq!(of("requests_per_s = 100").unwrap(), " --rate_iops=100");
+        assert!(of("rate = '20MB/s'\nrequests_per_s = 100").unwrap_err().contains("fio takes one"));
+        for key in LEFT_OUT {
+            assert!(of(&format!("{key} = '1ms'")).unwrap_err().contains(&format!("`{key}`")));
+        }
     }
 
     /// A database and its log are two jobs at the same time, which ileave reads as the same work.

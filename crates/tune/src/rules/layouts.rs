@@ -45,8 +45,10 @@ pub(crate) fn of_layouts(space: &Space, verdict: &Verdict) -> Vec<Rule> {
             Some(best) if is_interleaved(trial) => judge(rule, verdict, best),
             Some(_) if rule.is_of_chunks() => {
                 rule.agrees = None;
-                rule.why = match volume.members.len() {
-                    1 => "one drive has no chunk".into(),
+                let members = volume.members.len();
+                rule.why = match volume.level.losses_survived(members) {
+                    _ if members == 1 => "one drive has no chunk".into(),
+                    0 => "drives one after the other have no chunk".into(),
                     _ => "a mirror has no chunk".into(),
                 };
             }
