@@ -359,7 +359,7 @@ mod tests {
             {"name":"nvme3n1","type":"disk","model":"Amazon Elastic Block Store","size":1099511627776,"fstype":"xfs"}]}"#;
         let inventory = inventory(system);
         let refused = held(&inventory, None).unwrap_err().to_string();
-        let next = "nvme1n1, nvme2n1: Amazon EC2 NVMe Instance Storage is not in the catalogue, which has i3en of its size; \
+        let next = "nvme1n1, nvme2n1: Amazon EC2 NVMe Instance Storage is not in the catalogue, which has i3en, i7ie-7500gb, im4gn-7500gb of its size; \
                     `--drives '2x i3en'` takes them as that";
         assert!(refused.contains("none of its free disks") && refused.contains(next), "{refused}");
         let (asked, said) = held(&inventory, Some(&Asked::read("2x i3en").unwrap())).unwrap();

@@ -11,6 +11,7 @@
 //! 288 MB/s · 7 = 6.1 MB.
 
 pub(crate) mod layouts;
+pub(crate) mod of_question;
 
 use block::units::format_bytes;
 use lab::Result;
