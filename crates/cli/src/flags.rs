@@ -459,7 +459,8 @@ pub(crate) struct TreesFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct KeysFlags {
-    /// Kind of workload or section of the file, as in `untar` or `volume` [default: all keys]
+    /// Kind of workload, section of the file, or kind of file of the catalogue, as in `untar`, `volume`, `flash` or
+    /// `host` [default: all keys]
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]

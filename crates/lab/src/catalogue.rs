@@ -54,8 +54,8 @@ pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};
 pub use import::{DiskSim, MADE, import, import_disksim, import_disksim_file};
 pub use listing::{
-    Derived, Description, Row, Stated, describe, describe_controller, describe_host, describe_tree,
-    list, tables,
+    Derived, Description, FigureRow, FigureTable, Row, Stated, describe, describe_controller,
+    describe_host, describe_tree, figure_tables, list, tables,
 };
 pub use matching::{Match, OWN_FILE, matching};
 pub use sheet::Fitted;

@@ -80,6 +80,11 @@ impl RigKind {
         KINDS.iter().find(|kind| suits(&(kind.capabilities)()))
     }
 
+    /// Whether its host is a model, and what it measures a prediction.
+    pub fn models_host(&self) -> bool {
+        (self.capabilities)().host_is_modelled
+    }
+
     /// Whether all flags that were `given` are its own.
     ///
     /// # Errors

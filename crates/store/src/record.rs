@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::named::NamedSamples;
+use crate::sample::{self, Sample};
 use crate::steady::Series;
 use crate::windows::Window;
 use base64::prelude::{BASE64_STANDARD, Engine};
@@ -100,7 +101,11 @@ impl Record {
             }
         }
         // Of loops that wait for each other's requests, what all of them do together counts.
-        let is_one = first.iter().all(|(_, name)| name.ends_with("s_per_s"));
+        let counts = |name: &str| {
+            let own = name.rsplit_once('.').map_or(name, |(_, own)| own);
+            sample::find(own).is_some_and(Sample::counts_per_second)
+        };
+        let is_one = first.iter().all(|(_, name)| counts(name));
         let is_sought = self.samples.contains("capacity_per_s");
         if is_one || is_sought { Vec::new() } else { first }
     }

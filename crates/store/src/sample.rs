@@ -42,6 +42,8 @@ pub struct Sample {
     pub scope: Scope,
     /// What it is, for people: a noun phrase without a full stop.
     pub words: &'static str,
+    /// Which quantile of the times it is, where it is a high one: 0.99.
+    pub quantile: Option<f64>,
 }
 
 const fn sample(
@@ -52,10 +54,30 @@ const fn sample(
     scope: Scope,
     words: &'static str,
 ) -> Sample {
-    Sample { name, called, unit, better, scope, words }
+    Sample { name, called, unit, better, scope, words, quantile: None }
 }
 
 impl Sample {
+    /// This high quantile of the times.
+    const fn at(self, quantile: f64) -> Self {
+        Sample { quantile: Some(quantile), ..self }
+    }
+
+    /// Whether it is the time that something takes for each request.
+    pub fn is_latency(&self) -> bool {
+        self.unit == "ms"
+    }
+
+    /// Whether it says how much, or how many, are done in a second.
+    pub fn is_rate(&self) -> bool {
+        self.unit.ends_with("/s")
+    }
+
+    /// Whether it says how many requests, commits or files are done in a second.
+    pub fn counts_per_second(&self) -> bool {
+        self.is_rate() && !["MB/s", "KiB/s"].contains(&self.unit)
+    }
+
     /// Its name for people where a value and its unit follow; empty where the unit says it all, as `files/s` does.
     pub fn before_unit(&self) -> String {
         let name = if self.unit.is_empty() { self.name } else { self.called };
@@ -106,8 +128,8 @@ pub const SAMPLES: &[Sample] = &[
     sample("needed_mib", "", "MiB", Neither, Run, "amount after which the trial would be steady, estimated"),
     sample("latency_mean_ms", "latency_mean", "ms", Lower, Request, "mean latency"),
     sample("latency_p50_ms", "latency_p50", "ms", Lower, Request, "median latency"),
-    sample("latency_p99_ms", "latency_p99", "ms", Lower, Request, "99th percentile of latency"),
-    sample("latency_p999_ms", "latency_p999", "ms", Lower, Request, "99.9th percentile of latency"),
+    sample("latency_p99_ms", "latency_p99", "ms", Lower, Request, "99th percentile of latency").at(0.99),
+    sample("latency_p999_ms", "latency_p999", "ms", Lower, Request, "99.9th percentile of latency").at(0.999),
     sample("queue_ms", "queue", "ms", Lower, Part, "queue"),
     sample("bitmap_ms", "bitmap", "ms", Lower, Part, "wait for the write-intent bitmap"),
     sample("mark_ms", "mark", "ms", Lower, Part, "wait for md's superblocks, which mark the array as in use"),
@@ -131,22 +153,22 @@ pub const SAMPLES: &[Sample] = &[
     sample("reads_per_s", "reads", "/s", Higher, Direction, "reads completed per second"),
     sample("read_mean_ms", "read_mean", "ms", Lower, Direction, "mean read latency"),
     sample("read_p50_ms", "read_p50", "ms", Lower, Direction, "median read latency"),
-    sample("read_p99_ms", "read_p99", "ms", Lower, Direction, "99th percentile of read latency"),
-    sample("read_p999_ms", "read_p999", "ms", Lower, Direction, "99.9th percentile of read latency"),
+    sample("read_p99_ms", "read_p99", "ms", Lower, Direction, "99th percentile of read latency").at(0.99),
+    sample("read_p999_ms", "read_p999", "ms", Lower, Direction, "99.9th percentile of read latency").at(0.999),
     sample("write_mb_per_s", "write", "MB/s", Higher, Direction, "write throughput"),
     sample("writes_per_s", "writes", "/s", Higher, Direction, "writes completed per second"),
     sample("write_mean_ms", "write_mean", "ms", Lower, Direction, "mean write latency"),
     sample("write_p50_ms", "write_p50", "ms", Lower, Direction, "median write latency"),
-    sample("write_p99_ms", "write_p99", "ms", Lower, Direction, "99th percentile of write latency"),
-    sample("write_p999_ms", "write_p999", "ms", Lower, Direction, "99.9th percentile of write latency"),
+    sample("write_p99_ms", "write_p99", "ms", Lower, Direction, "99th percentile of write latency").at(0.99),
+    sample("write_p999_ms", "write_p999", "ms", Lower, Direction, "99.9th percentile of write latency").at(0.999),
     sample("flushes", "", "", Neither, Flush, "flushes"),
     sample("flush_mean_ms", "flush_mean", "ms", Lower, Flush, "mean flush latency"),
-    sample("flush_p99_ms", "flush_p99", "ms", Lower, Flush, "99th percentile of flush latency"),
+    sample("flush_p99_ms", "flush_p99", "ms", Lower, Flush, "99th percentile of flush latency").at(0.99),
     sample("commits_per_s", "commits", "/s", Higher, Flush, "commits per second"),
     sample("commit_mean_ms", "commit_mean", "ms", Lower, Flush, "mean commit latency, from its first write to the end of its flush"),
     sample("commit_p50_ms", "commit_p50", "ms", Lower, Flush, "median commit latency"),
-    sample("commit_p99_ms", "commit_p99", "ms", Lower, Flush, "99th percentile of commit latency"),
-    sample("commit_p999_ms", "commit_p999", "ms", Lower, Flush, "99.9th percentile of commit latency"),
+    sample("commit_p99_ms", "commit_p99", "ms", Lower, Flush, "99th percentile of commit latency").at(0.99),
+    sample("commit_p999_ms", "commit_p999", "ms", Lower, Flush, "99.9th percentile of commit latency").at(0.999),
     sample("touch_s", "touch", "s", Lower, Phase, "time for creating the files"),
     sample("touch_cpu", "", "%", Neither, Phase, "processor time for creating the files"),
     sample("touch_reads", "", "", Neither, Phase, "disk reads for creating the files"),

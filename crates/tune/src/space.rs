@@ -12,7 +12,7 @@ use store::ask::of_any_workload;
 use store::factor::Role;
 use store::record::{Record, plain};
 use verdict::Wishes;
-use verdict::judge::design::compare;
+use verdict::cells::compare;
 
 /// A layout: a value of each factor that can be chosen, by key path.
 pub(crate) type At = Map<String, Json>;

@@ -41,6 +41,7 @@ pub use beforehand::{check_objective, check_wishes};
 pub use layouts::{Layouts, Samples};
 pub use situations::Situation;
 
+use crate::cells::compare_all;
 use crate::evidence::Evidence;
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median};
@@ -471,7 +472,7 @@ fn in_order(mut ranked: Vec<(Ranked, &[f64])>, better: Better, noise: &Noise) ->
             Better::Neither => Ordering::Equal,
         };
         // Of equals, in the order of their settings, whatever the order of the trials.
-        order.then_with(|| design::compare_all(a.at.values(), b.at.values()))
+        order.then_with(|| compare_all(a.at.values(), b.at.values()))
     });
     let known = noise.source != NoiseSource::Unknown || noise.model_error > 0.0;
     if let Some(((first, best), others)) = ranked.split_first_mut() {

@@ -1,6 +1,6 @@
 //! Acknowledged writes that were lost.
 
-use crate::why::CellSummary;
+use crate::cells::CellSummary;
 
 /// A sentence for each cell that lost writes.
 pub fn sentences(cells: &[CellSummary<'_>]) -> Vec<String> {
@@ -22,7 +22,7 @@ fn sentence(cell: &CellSummary<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::why;
+    use crate::cells;
     use block::Op;
     use lab::experiment::{Experiment, Plan};
     use lab::record::{Measured, of_trial};
@@ -75,7 +75,7 @@ mod tests {
             let record = of_trial(&plan.trials[0], &Measured::from_sim(&outcome, 0.0));
             (
                 record.sample("lost_writes"),
-                sentences(&why::unordered(&Factors::default(), &[record])),
+                sentences(&cells::unordered(&Factors::default(), &[record])),
             )
         };
         let (count, said) = told(Op::WRITE);

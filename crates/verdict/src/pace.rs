@@ -1,10 +1,13 @@
 //! Whether a stream kept its pace: "can it take 2 MB/s for at least one minute?"
 
-use crate::judge::late;
-use crate::why::CellSummary;
+use crate::cells::CellSummary;
+use store::record::Record;
 
 /// Late blocks up to this share of all are some, and no missed rate.
 pub(crate) const FEW: f64 = 0.001;
+
+/// A rate that is reached to this share is kept: single requests are late on any disk.
+pub(crate) const KEPT: f64 = 0.95;
 
 /// A sentence for each cell whose workload has a rate.
 pub fn sentences(cells: &[CellSummary<'_>]) -> Vec<String> {
@@ -27,33 +30,46 @@ fn sentence(cell: &CellSummary<'_>) -> Option<String> {
         format!(
             "{what}: kept its rate for {elapsed_s:.1} s, but for {underruns:.0} of {most} blocks, late by up to \
              {}.",
-            late::of_ms(late_ms)
+            of_ms(late_ms)
         )
     } else if is_kept(cell) {
         format!(
             "{what}: {underruns:.0} of {most} blocks were late in {elapsed_s:.1} s, by up to {}; on the whole it \
              kept its rate.",
-            late::of_ms(late_ms)
+            of_ms(late_ms)
         )
     } else {
         format!(
             "{what}: did not keep its rate: {underruns:.0} blocks were late in {elapsed_s:.1} s, by up to \
              {}; it reached {rate:.2} MB/s.",
-            late::of_ms(late_ms)
+            of_ms(late_ms)
         )
     })
 }
 
 /// Whether all trials reach the rate on the whole, however many blocks were late.
 fn is_kept(cell: &CellSummary<'_>) -> bool {
-    let mut shares = cell.records.iter().filter_map(|record| late::reached(record));
-    shares.all(|share| share >= late::KEPT)
+    let mut shares = cell.records.iter().filter_map(|record| reached(record));
+    shares.all(|share| share >= KEPT)
+}
+
+/// A delay as people read it.
+pub(crate) fn of_ms(ms: f64) -> String {
+    if ms < 1000.0 { format!("{ms:.1} ms") } else { format!("{:.1} s", ms / 1000.0) }
+}
+
+/// What share of the rate asked for a trial reached: its last requests come as late as it is behind, and that grows with
+/// its length. None where no rate was asked for.
+pub(crate) fn reached(record: &Record) -> Option<f64> {
+    let late_s = record.sample("late_max_ms")? / 1000.0;
+    let ran_s = record.sample("elapsed_s")? + record.sample("warm_up_s").unwrap_or(0.0);
+    Some((1.0 - late_s / ran_s).clamp(0.0, 1.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::why;
+    use crate::cells;
     use lab::experiment::{Experiment, Plan};
     use lab::rig::sim::Sim;
     use lab::runner;
@@ -71,7 +87,7 @@ mod tests {
             let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
             let finished = runner::run(&plan, &Sim, None, Vec::new(), &mut |_| ()).unwrap();
             let records: Vec<Record> = finished.into_iter().map(|f| f.record).collect();
-            sentences(&why::unordered(&store::factor::Factors::default(), &records)).remove(0)
+            sentences(&cells::unordered(&store::factor::Factors::default(), &records)).remove(0)
         };
         assert!(verdict("8KiB", "94601-12g").contains("did not keep its rate"));
         assert!(verdict("120KiB", "94601-12g").contains("did not keep its rate"));
@@ -88,7 +104,7 @@ mod tests {
         let mut records: Vec<Record> = finished.into_iter().map(|f| f.record).collect();
         let mut said = |late: f64| {
             records[0].samples.insert("underruns", late);
-            sentences(&why::unordered(&store::factor::Factors::default(), &records)).remove(0)
+            sentences(&cells::unordered(&store::factor::Factors::default(), &records)).remove(0)
         };
         assert!(said(2.0).contains("kept its rate") && said(2.0).contains("but for 2 of "));
         // Many, and none of them for long: it did not keep a rate that it had reached.
@@ -99,7 +115,7 @@ mod tests {
         );
         records[0].samples.insert("late_max_ms", 60_000.0);
         let late =
-            sentences(&why::unordered(&store::factor::Factors::default(), &records)).remove(0);
+            sentences(&cells::unordered(&store::factor::Factors::default(), &records)).remove(0);
         assert!(late.contains("did not keep its rate: 400 blocks were late"), "{late}");
         assert!(late.contains("by up to 60.0 s; it reached"), "{late}");
     }

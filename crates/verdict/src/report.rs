@@ -12,6 +12,7 @@ pub mod ranking;
 pub mod text;
 pub mod validation;
 
+use crate::cells;
 use crate::judge::Verdict;
 use crate::why;
 use store::Manifest;
@@ -19,7 +20,7 @@ use store::record::Record;
 
 /// The answer, what stands below it and what decided, in sentences.
 pub fn reasons(manifest: &Manifest, records: &[Record], verdict: &Verdict) -> Vec<String> {
-    let mut sentences = why::sentences(manifest, &why::cells(manifest, records));
+    let mut sentences = why::sentences(manifest, &cells::cells(manifest, records));
     sentences.extend(verdict.points.iter().map(|point| format!("{}: {}", point.about, point.text)));
     sentences.extend(verdict.sentences.iter().cloned());
     sentences.extend(Some(verdict.answer.clone()).filter(|answer| !answer.is_empty()));

@@ -4,9 +4,9 @@ mod overview;
 
 pub use overview::{Overview, OverviewRow};
 
+use crate::cells::{self, CellSummary};
 use crate::stats::{median, rank_correlation};
 use crate::tables::figure;
-use crate::why::{self, CellSummary};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
@@ -151,7 +151,7 @@ impl Comparison {
         records: &[Record],
     ) -> Self {
         let fitted: Vec<&Cell> = hosts.flat_map(|host| &host.fitted).collect();
-        let simulated = why::unordered(&published.factors, records);
+        let simulated = cells::unordered(&published.factors, records);
         let cells: Vec<ComparedCell> = published
             .cells
             .iter()

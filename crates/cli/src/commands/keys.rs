@@ -3,6 +3,7 @@
 use super::{print_json, to_json};
 use crate::flags::KeysFlags;
 use lab::Result;
+use lab::catalogue::FigureRow;
 use lab::experiment::{Row, Topic, rows, schema, topic, topics};
 use std::fmt::Write as _;
 
@@ -30,8 +31,23 @@ pub(crate) fn keys(flags: &KeysFlags) -> Result<String> {
 fn described(topic: &Topic) -> String {
     let mut output = format!("{}: {}\n\n", topic.name, topic.about);
     output += &listed(&topic.keys);
+    if !topic.figures.is_empty() && !topic.keys.is_empty() {
+        output += "\nfigures of such a file (docs/catalogue.md):\n";
+    }
+    output += &figures(&topic.figures);
     if !topic.samples.is_empty() {
         writeln!(output, "samples: {}", topic.samples.join(", ")).expect("a string grows");
+    }
+    output
+}
+
+/// Figures, three lines each.
+fn figures(rows: &[FigureRow]) -> String {
+    let mut output = String::new();
+    for FigureRow { key, unit, takes, help, left_out } in rows {
+        let unit = if unit.is_empty() { String::new() } else { format!("  {unit}") };
+        writeln!(output, "{key}{unit}\n    {help}\n    takes {takes}; left out: {left_out}")
+            .expect("a string grows");
     }
     output
 }

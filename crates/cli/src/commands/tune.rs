@@ -41,7 +41,7 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     }
     let bar = Bar::new();
     let undo = Undo::default();
-    if rigs.all().any(|kind| kind.name != KINDS[0].name) {
+    if !rigs.all().all(RigKind::models_host) {
         let again = interrupt::this_command(&["--save"], &[]);
         interrupt::watch(
             &bar,
@@ -139,7 +139,9 @@ impl Rigs {
             ([], None) => (RigKind::find(needed.as_deref().unwrap_or(model))?, None),
             ([search], None) => (*search, None),
             // What confirms counts more, and may not be the model.
-            ([search, confirm], Some(_)) if ![search.name, model].contains(&confirm.name) => {
+            ([search, confirm], Some(_))
+                if !confirm.models_host() && confirm.name != search.name =>
+            {
                 (*search, Some(*confirm))
             }
             _ => {

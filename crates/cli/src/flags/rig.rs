@@ -128,7 +128,7 @@ impl FromArgMatches for RigFlags {
         let (prediction, kind) = match named.as_slice() {
             [] => (None, &KINDS[0]),
             [kind] => (None, *kind),
-            [first, second] if first.name == KINDS[0].name && second.name != first.name => {
+            [first, second] if first.models_host() && !second.models_host() => {
                 (Some(*first), *second)
             }
             _ => {

@@ -188,13 +188,13 @@ const CASES: &[Case] = &[
         drives: 3,
         volume: "level = 'dm-stripe'\ninterleave = '64KiB'",
         more: "fs = { kind = 'ext4' }\n",
-        expected: &["said 0 3686400 striped 3 128 ", "RAID stripe width:        48"],
+        expected: &["said 0 2457600 striped 3 128 ", "RAID stripe width:        48"],
     },
     of_md(
         "mapper-linear",
         2,
         "level = 'dm-linear'",
-        &["said 0 1228800 linear ", "said 1228800 1228800 linear "],
+        &["said 0 819200 linear ", "said 819200 819200 linear "],
     ),
     Case {
         name: "xfs-not-aligned",
@@ -224,7 +224,7 @@ const BEGIN: &str = r#"exec 2>&1
 array=$(echo /dev/md/ileave-*)
 for d in b c d e f g h i; do
     mdadm --fail $array /dev/vd$d; mdadm --remove $array /dev/vd$d
-    dd if=/dev/zero of=/dev/vd$d bs=1M count=4
+    blkdiscard --zeroout --length 16M /dev/vd$d
 done > /dev/null 2>&1
 mkdir /run/etc /run/etc/mdadm /run/etc/rules; cp -r /etc/lvm /run/etc/lvm; : > /run/etc/fstab
 mount --bind /run/etc/mdadm /etc/mdadm; mount --bind /run/etc/rules /etc/udev/rules.d
@@ -237,7 +237,7 @@ take_down() {
     vgremove -f -y vg0; dmsetup remove data
     mdadm --stop /dev/md0; mdadm --stop /dev/md1 /dev/md2
     # What stands at the beginning of an array is not only signatures: mkfs finds the log of a file system that was there.
-    for d in b c d e f g h i; do dd if=/dev/zero of=/dev/vd$d bs=1M count=16; done
+    for d in b c d e f g h i; do blkdiscard --zeroout --length 16M /dev/vd$d; done
     wipefs -a /dev/vd[b-i]
 } > /dev/null 2>&1
 "#;
@@ -276,7 +276,7 @@ fn runs(when: &str, what: &str, line: &str) -> bool {
 /// The commands of a case as files of the shell, and what of the script runs them.
 fn script_of(here: &Path, case: &Case) -> String {
     let text = format!(
-        "{}volume = {{ drives = '{}xmd-hdd:600MiB', {} }}\nworkload.few = {{ {} }}\n",
+        "{}volume = {{ drives = '{}xmd-hdd:400MiB', {} }}\nworkload.few = {{ {} }}\n",
         case.more,
         case.drives,
         case.volume.replace('\n', ", "),
@@ -349,7 +349,7 @@ fn commands_build_what_they_say() {
     let path = here.path().join("all.sh");
     fs::write(&path, script).unwrap();
     let text = format!(
-        "volume = {{ drives = '9xmd-hdd:600MiB', level = 'md-mirror' }}\nfs.kind = 'ext4'\n\
+        "volume = {{ drives = '9xmd-hdd:400MiB', level = 'md-mirror' }}\nfs.kind = 'ext4'\n\
          workload.build = {{ kind = 'command', command = 'sh {} {{mount}}' }}\n",
         path.display()
     );

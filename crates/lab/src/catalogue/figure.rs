@@ -74,7 +74,7 @@ pub enum LeftOut {
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LeftOut::Required => f.write_str("**required**"),
+            LeftOut::Required => f.write_str("required"),
             LeftOut::Default(text) | LeftOut::Or(text) => f.write_str(text),
         }
     }

@@ -202,21 +202,65 @@ fn stated(name: &str, sheet: &Sheet) -> Description {
     }
 }
 
+/// The figures that a kind of file of the catalogue may state.
+#[derive(Clone, Debug, Serialize)]
+pub struct FigureTable {
+    /// The word by which it is asked for: `drive`, a class of drives, `host`, `controller` or `tree`.
+    pub name: &'static str,
+    /// What it lists.
+    pub title: &'static str,
+    /// In the order of the documentation.
+    pub figures: Vec<FigureRow>,
+}
+
+/// A figure, as it is listed.
+#[derive(Clone, Debug, Serialize)]
+pub struct FigureRow {
+    /// Its key in a file.
+    pub key: &'static str,
+    /// Its unit; empty for counts and words.
+    pub unit: &'static str,
+    /// What may stand there, for people.
+    pub takes: String,
+    /// What it says.
+    pub help: &'static str,
+    /// What holds when it is left out, for people.
+    pub left_out: String,
+}
+
+/// The figures of every kind of file.
+pub fn figure_tables() -> Vec<FigureTable> {
+    let mut tables = vec![("drive", "Figures of every drive", DriveFigures::FIGURES)];
+    tables.extend(CLASSES.iter().map(|class| (class.name, class.title, class.figures)));
+    tables.extend([
+        ("host", "Figures of a host", HostFigures::FIGURES),
+        ("controller", "Figures of a RAID controller", ControllerFigures::FIGURES),
+        ("tree", "Figures of a tree", TreeFigures::FIGURES),
+    ]);
+    let row = |figure: &Figure| FigureRow {
+        key: figure.key,
+        unit: figure.unit,
+        takes: figure.shape.to_string(),
+        help: figure.meaning,
+        left_out: figure.left_out.to_string(),
+    };
+    let table = |(name, title, figures): (_, _, &[Figure])| FigureTable {
+        name,
+        title,
+        figures: figures.iter().map(row).collect(),
+    };
+    tables.into_iter().map(table).collect()
+}
+
 /// The tables of figures in `docs/catalogue.md`.
 pub fn tables() -> String {
     let mut text = String::new();
-    let mut tables = vec![("Figures of every drive", DriveFigures::FIGURES)];
-    tables.extend(CLASSES.iter().map(|class| (class.title, class.figures)));
-    tables.extend([
-        ("Figures of a host", HostFigures::FIGURES),
-        ("Figures of a RAID controller", ControllerFigures::FIGURES),
-        ("Figures of a tree", TreeFigures::FIGURES),
-    ]);
-    for (title, figures) in tables {
+    for FigureTable { title, figures, .. } in figure_tables() {
         let _ = writeln!(text, "## {title}\n\n| key | unit | may be | meaning | left out |");
         let _ = writeln!(text, "|---|---|---|---|---|");
-        for Figure { key, unit, meaning, shape, left_out } in figures {
-            let _ = writeln!(text, "| `{key}` | {unit} | {shape} | {meaning} | {left_out} |");
+        for FigureRow { key, unit, help, takes, left_out } in figures {
+            let left_out = if left_out == "required" { "**required**".into() } else { left_out };
+            let _ = writeln!(text, "| `{key}` | {unit} | {takes} | {help} | {left_out} |");
         }
         text.push('\n');
     }

@@ -1,6 +1,9 @@
 //! All keys as data to print: for `ileave keys` and docs/experiment.md.
+//!
+//! The figures of the catalogue's files are listed beside the keys that choose such a file.
 
 use super::sections::{KindKeys, SECTIONS, SectionKeys};
+use crate::catalogue::{FigureRow, figure_tables};
 use crate::error::{Error, Result, nearest};
 use crate::keys::Key;
 use serde::Serialize;
@@ -31,15 +34,19 @@ pub struct Row {
 /// What `ileave keys` lists of one name.
 #[derive(Clone, Debug, Serialize)]
 pub struct Topic {
-    /// A kind or a section.
+    /// A kind, a section, or a kind of file of the catalogue.
     pub name: &'static str,
     /// What it is.
     pub about: &'static str,
     /// The names of its samples; none where they depend on what is asked.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub samples: &'static [&'static str],
-    /// Its keys.
+    /// Its keys in an experiment.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<Row>,
+    /// The figures of its files in the catalogue.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<FigureRow>,
 }
 
 impl Row {
@@ -82,7 +89,8 @@ fn section_rows(section: &SectionKeys) -> Vec<Row> {
     rows
 }
 
-/// Every kind of a section that has several, with its samples and keys; then every section by name.
+/// Every kind of a section that has several, with its samples and keys; then every section by name, and every kind of
+/// file of the catalogue.
 pub fn topics() -> Vec<Topic> {
     let kinds = SECTIONS.iter().flat_map(|section| {
         section.kinds.iter().map(|kind| Topic {
@@ -90,6 +98,7 @@ pub fn topics() -> Vec<Topic> {
             about: kind.about,
             samples: kind.samples,
             keys: kind_rows(section, kind),
+            figures: vec![],
         })
     });
     let sections =
@@ -98,8 +107,18 @@ pub fn topics() -> Vec<Topic> {
             about: section.about,
             samples: &[],
             keys: section_rows(section),
+            figures: vec![],
         });
-    kinds.chain(sections).collect()
+    let mut topics: Vec<Topic> = kinds.chain(sections).collect();
+    for table in figure_tables() {
+        if let Some(section) = topics.iter_mut().find(|topic| topic.name == table.name) {
+            section.figures = table.figures;
+        } else {
+            let (name, about, figures) = (table.name, table.title, table.figures);
+            topics.push(Topic { name, about, samples: &[], keys: vec![], figures });
+        }
+    }
+    topics
 }
 
 fn kind_rows(section: &SectionKeys, kind: &KindKeys) -> Vec<Row> {
@@ -122,7 +141,7 @@ pub fn topic(name: &str) -> Result<Topic> {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known are {}", names.join(", ")),
     };
-    Err(Error::input(format!("no kind or section is called `{name}`; {next}")))
+    Err(Error::input(format!("no kind, section or file is called `{name}`; {next}")))
 }
 
 #[cfg(test)]
@@ -192,6 +211,17 @@ mod tests {
         assert_eq!(topic("volume").unwrap().keys[0].key, "volume.drives");
         let error = topic("untarr").unwrap_err().to_string();
         assert!(error.contains("did you mean `untar`?"), "{error}");
+    }
+
+    #[test]
+    fn files_of_the_catalogue_are_listed_with_their_figures() {
+        let host = topic("host").unwrap();
+        assert!(host.keys.iter().any(|row| row.key == "host.name"));
+        assert!(host.figures.iter().any(|row| row.key == "command_cpu_us" && row.unit == "us"));
+        let controller = topic("controller").unwrap();
+        assert!(controller.keys.is_empty() && !controller.figures.is_empty());
+        let disk = topic("disk").unwrap();
+        assert!(disk.figures.iter().any(|row| row.left_out == "required"), "{disk:?}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::record::plain;
 use crate::text::Source;
 use serde_json::{Map, Value as Json};
 use store::factor::{FactorKind, Role};
+use store::sample::{self, Sample};
 
 /// What an option becomes where a job has several values of it.
 #[derive(Clone, Copy)]
@@ -406,7 +407,7 @@ fn add(row: &mut Row, clone: &Row) {
     let max_ms = larger("latency_max_ms");
     // As of several directions; the fewest rates over time are those of both.
     let rates = of(row, "rates").zip(of(clone, "rates")).map(|(a, b)| a.min(b));
-    let is_rate = |name: &str| name.ends_with("mb_per_s") || name.ends_with("s_per_s");
+    let is_rate = |name: &str| sample::find(name).is_some_and(Sample::is_rate);
     let names: Vec<String> = row.samples.keys().filter(|name| is_rate(name)).cloned().collect();
     for name in names {
         match of(row, &name).zip(of(clone, &name)) {

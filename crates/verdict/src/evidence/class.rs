@@ -1,7 +1,7 @@
 //! Which kind of work on which kind of system a result is of.
 
 use super::{Pair, latencies, streams};
-use crate::judge::facts::Stated;
+use crate::stated::Stated;
 use block::units::{parse_sectors, parse_weighted};
 use block::{Level, SECTOR_BYTES};
 use std::collections::BTreeSet;

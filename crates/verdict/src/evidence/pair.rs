@@ -1,8 +1,8 @@
 //! Pairs of layouts that differ in one thing, as others measured them and as the model has them.
 
 use super::class::{CONTROLLER, class, factor};
-use crate::judge::facts::Stated;
 use crate::reproduce::{ComparedCell, Comparison};
+use crate::stated::Stated;
 use serde_json::{Map, Value as Json};
 use std::fmt::Write as _;
 use store::Manifest;

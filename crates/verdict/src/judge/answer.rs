@@ -1,11 +1,11 @@
 //! The answer, and the few lines that stand below it: margin, certainty, risk, what the safe choice costs.
 
 use super::aim::EVERY_WORKLOAD;
-use super::design::compare_all;
 use super::facts::CACHED;
 use super::risk;
 use super::situations::{self, Situation};
 use super::{LeftOut, Ranked, Standing, Verdict, Wishes};
+use crate::cells::compare_all;
 use crate::evidence::Evidence;
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};

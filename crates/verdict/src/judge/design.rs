@@ -1,11 +1,10 @@
 //! Which factors were varied, and which of them only together.
 
-use block::units::parse_bytes;
+use crate::cells::compare_all;
 use serde_json::{Map, Value as Json};
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use store::factor::{FactorKind, Factors};
-use store::record::{plain, short_key};
+use store::record::short_key;
 
 /// A factor, or several that do not vary freely of each other.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,61 +104,12 @@ fn is_crossed(a: &Factor, b: &Factor) -> bool {
     pairs.len() as f64 >= CROSSED_SHARE * (a.levels.len() * b.levels.len()) as f64
 }
 
-/// The natural order of lists of values.
-pub fn compare_all<'a>(
-    a: impl IntoIterator<Item = &'a Json>,
-    b: impl IntoIterator<Item = &'a Json>,
-) -> Ordering {
-    let mut orders = a.into_iter().zip(b).map(|(a, b)| compare(a, b));
-    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-}
-
-/// The natural order of values: numbers and sizes by what they count, and other words behind them.
-pub fn compare(a: &Json, b: &Json) -> Ordering {
-    let size = |value: &Json| {
-        let text = value.as_str()?;
-        text.ends_with('B').then(|| parse_bytes(text).ok())?.map(|bytes| bytes as f64)
-    };
-    let number = |value: &Json| value.as_f64().or_else(|| size(value));
-    match (number(a), number(b)) {
-        (Some(a), Some(b)) => a.total_cmp(&b),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => {
-            let order = |value: &Json| {
-                let text = plain(value);
-                (count(&text).unwrap_or(u32::MAX), text)
-            };
-            order(a).cmp(&order(b))
-        }
-    }
-}
-
-/// How many drives: 10 of `10xwd740gd`.
-fn count(drives: &str) -> Option<u32> {
-    drives.split_once('x')?.0.parse().ok()
-}
-
-/// Cells in the order of their values, numbers as numbers and sizes as sizes.
-pub fn row_order(a: &Map<String, Json>, b: &Map<String, Json>) -> std::cmp::Ordering {
-    let compared = a.values().zip(b.values()).map(|(a, b)| compare(a, b));
-    compared.into_iter().find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn at(pairs: &[(&str, &str)]) -> Map<String, Json> {
         pairs.iter().map(|(path, word)| ((*path).into(), Json::from(*word))).collect()
-    }
-
-    #[test]
-    fn drives_are_ordered_by_their_number() {
-        let mut drives =
-            ["10xwd740gd", "2xwd740gd", "wd740gd", "3xwd740gd:8GiB"].map(Json::from).to_vec();
-        drives.sort_by(compare);
-        assert_eq!(drives, ["2xwd740gd", "3xwd740gd:8GiB", "10xwd740gd", "wd740gd"]);
     }
 
     #[test]

@@ -3,15 +3,12 @@
 use super::Ranked;
 use super::answer::{Point, point};
 use super::layouts::split;
-use crate::pace::FEW;
+use crate::pace::{FEW, KEPT, of_ms, reached};
 use crate::tables::percent;
 use serde_json::{Map, Value as Json};
 use std::fmt;
 use store::Manifest;
 use store::record::Record;
-
-/// A rate that is reached to this share is kept: single requests are late on any disk.
-pub(crate) const KEPT: f64 = 0.95;
 
 /// That the best does not keep a rate that was asked for, and what does.
 pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
@@ -102,19 +99,6 @@ impl fmt::Display for Late {
             write!(f, "{blocks:.0} of {of:.0} blocks, by up to {}", of_ms(*by_ms))
         }
     }
-}
-
-/// A delay as people read it.
-pub(crate) fn of_ms(ms: f64) -> String {
-    if ms < 1000.0 { format!("{ms:.1} ms") } else { format!("{:.1} s", ms / 1000.0) }
-}
-
-/// What share of the rate asked for a trial reached: its last requests come as late as it is behind, and that grows with
-/// its length. None where no rate was asked for.
-pub(crate) fn reached(record: &Record) -> Option<f64> {
-    let late_s = record.sample("late_max_ms")? / 1000.0;
-    let ran_s = record.sample("elapsed_s")? + record.sample("warm_up_s").unwrap_or(0.0);
-    Some((1.0 - late_s / ran_s).clamp(0.0, 1.0))
 }
 
 #[cfg(test)]

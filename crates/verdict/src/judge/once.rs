@@ -2,10 +2,10 @@
 
 use super::aim::Aim;
 use super::answer::{Point, point};
-use super::facts::Stated;
 use super::layouts::Layouts;
 use super::of_host::ranked_alone;
 use super::{Ranked, Standing, Verdict};
+use crate::stated::Stated;
 use crate::stats::noise::NoiseSource;
 use crate::tables::figure;
 use std::collections::BTreeSet;

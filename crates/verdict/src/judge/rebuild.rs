@@ -2,8 +2,8 @@
 
 use super::Ranked;
 use super::answer::{Point, point};
-use super::facts::Stated;
 use super::layouts::split;
+use crate::stated::Stated;
 use crate::tables::listed;
 use block::layout::Level;
 use serde_json::{Map, Value as Json};

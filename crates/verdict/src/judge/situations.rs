@@ -2,9 +2,9 @@
 
 use super::aim::{Aim, Part};
 use super::answer::{amount, point};
-use super::design::{compare, row_order};
 use super::layouts::{Layouts, sorted_words};
 use super::{Point, Verdict};
+use crate::cells::{compare, row_order};
 use crate::stats::{self, noise::Noise};
 use crate::tables::slower;
 use serde::Serialize;

@@ -2,6 +2,7 @@
 
 use store::Manifest;
 use store::record::Record;
+use store::sample::{self, Scope};
 
 /// For each record whose rate over time is known: the standard deviation of that rate as a share of the mean, and
 /// how many intervals it is from.
@@ -32,18 +33,18 @@ pub fn of_trials(manifest: &Manifest, records: &[Record], samples: &[&str]) -> V
 }
 
 /// How unsure a record's sample is, as a share; `None` where nothing says.
-fn of_sample(record: &Record, sample: &str) -> Option<f64> {
-    let own = sample.rsplit_once('.').map_or(sample, |(_, own)| own);
+fn of_sample(record: &Record, name: &str) -> Option<f64> {
+    let own = name.rsplit_once('.').map_or(name, |(_, own)| own);
     let half = |name: &str| record.sample(name).map(|percent| percent / 100.0 / NORMAL_95);
-    record.sample(sample)?;
-    if !own.ends_with("_ms") {
+    record.sample(name)?;
+    let Some(known) = sample::find(own).filter(|known| known.is_latency()) else {
         return half("interval_percent").filter(|sd| sd * NORMAL_95 > ASKED);
-    }
+    };
     let paced = half("latency_interval_percent");
     let mean = paced.or_else(|| half("interval_percent").filter(|sd| sd * NORMAL_95 > ASKED));
-    let tail = quantile(own).and_then(|quantile| {
-        let each = if own.starts_with("commit") { "commits_per_s" } else { "requests_per_s" };
-        let stream = sample.strip_suffix(own).unwrap_or("");
+    let tail = known.quantile.and_then(|quantile| {
+        let each = if known.scope == Scope::Flush { "commits_per_s" } else { "requests_per_s" };
+        let stream = name.strip_suffix(own).unwrap_or("");
         let of_stream = record.sample(&format!("{stream}{each}"));
         let seconds = record.requests as f64 / record.sample("requests_per_s")?;
         let requests = of_stream.map_or(record.requests as f64, |rate| rate * seconds);
@@ -57,12 +58,6 @@ fn of_sample(record: &Record, sample: &str) -> Option<f64> {
 
 /// A 95 % interval reaches so many standard deviations to each side.
 const NORMAL_95: f64 = 1.96;
-
-/// Which high percentile a time is, if one.
-fn quantile(sample: &str) -> Option<f64> {
-    let quantiles = [("_p99_ms", 0.99), ("_p999_ms", 0.999)];
-    quantiles.iter().find(|(suffix, _)| sample.ends_with(suffix)).map(|&(_, quantile)| quantile)
-}
 
 /// The standard deviation of the quantile of so many times, as a share of it, where they are distributed like those of a
 /// queue, with a tail that falls exponentially: √(q / (1−q) / n) / ln(1 / (1−q)) (David & Nagaraja, Order statistics,

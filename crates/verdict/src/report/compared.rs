@@ -5,12 +5,12 @@ mod models;
 
 pub use models::Model;
 
+use crate::cells::CellSummary;
 use crate::judge::within;
 use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median, rank_correlation};
 use crate::tables::{figure, paragraphs, table, times};
-use crate::why::CellSummary;
 use cells::{alone, are_same, in_number, in_order, is_it, only_in};
 use models::Models;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Latency against load, where the highest rate was looked for: a table of each cell for the terminal.
 
+use crate::cells::CellSummary;
 use crate::tables::{STRONG, figure, marked, table};
-use crate::why::CellSummary;
 use std::fmt::Write as _;
 use store::record::{LoadPoint, LoadState, Record};
 
@@ -91,7 +91,7 @@ fn of_points(points: &[LoadPoint]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::why;
+    use crate::cells;
     use lab::experiment::Experiment;
     use lab::rig::sim::Sim;
     use lab::{Keep, run};
@@ -110,7 +110,7 @@ mod tests {
             record.samples.insert("capacity_per_s", rate);
         }
         let factors = Factors::default();
-        let cells = why::unordered(&factors, &records);
+        let cells = cells::unordered(&factors, &records);
         let drawn = drawn(&cells);
         assert_eq!(drawn[0].1, records[2].curve.as_slice());
         assert_ne!(drawn[0].1, records[0].curve.as_slice());

@@ -1,13 +1,14 @@
 //! Tables for the terminal.
 
 use super::{load, ranking};
-use crate::judge::design::row_order;
+use crate::cells::row_order;
+use crate::cells::{self, CellSummary, judged_by, workloads};
 use crate::judge::{Point, Verdict};
 use crate::reproduce::{Comparison, Overview, is_fitted};
 use crate::tables::{
     STRONG, figure, fitted as fitted_table, labelled, marked, paragraphs, table, trimmed,
 };
-use crate::why::{self, CellSummary, judged_by, workloads};
+use crate::why;
 use crate::{lost, pace, unsteady};
 use serde_json::{Map, Value as Json};
 use std::fmt::Write as _;
@@ -27,7 +28,7 @@ pub fn run(
     verdict: &Verdict,
     published: Option<&Published>,
 ) -> String {
-    let cells = why::cells(manifest, records);
+    let cells = cells::cells(manifest, records);
     let mut text = conclusion(manifest, verdict, &cells);
     let Manifest { name, rig, .. } = manifest;
     let (trials, cells_counted) = (counted(records.len(), "trial"), counted(cells.len(), "cell"));

@@ -6,10 +6,9 @@
 //!
 //! Layouts are held against each other under the load in which they differ most.
 
-use super::judged_by;
-use super::{CellSummary, workloads};
+use crate::cells::row_order;
+use crate::cells::{CellSummary, judged_by, workloads};
 use crate::evidence::Evidence;
-use crate::judge::design::row_order;
 use crate::stats::noise::Noise;
 use crate::tables::{figure, listed, times};
 use crate::unsteady::is_left_out;
@@ -410,7 +409,7 @@ fn whole_percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::why;
+    use crate::cells;
     use lab::experiment::{Experiment, Plan, factors};
     use lab::rig::sim::Sim;
     use lab::runner;
@@ -453,7 +452,7 @@ mod tests {
             doubts: Vec::new(),
             imported: None,
         };
-        sentences(&manifest, &why::cells(&manifest, &records))
+        sentences(&manifest, &cells::cells(&manifest, &records))
     }
 
     const TOUCH: &str = r#"

@@ -1,8 +1,8 @@
 //! Which cells two runs have: in order, in both, in one alone.
 
-use crate::judge::design::row_order;
+use crate::cells::row_order;
+use crate::cells::{self, CellSummary};
 use crate::judge::layouts::sorted_words;
-use crate::why::{self, CellSummary};
 use store::Results;
 use store::record::Record;
 
@@ -27,7 +27,7 @@ pub(super) fn only_in(which: &str, cells: &[String]) -> String {
 
 /// The cells in the order of the report's table, whichever was done first.
 pub(super) fn in_order(of: &Results) -> Vec<CellSummary<'_>> {
-    let mut cells = why::cells(&of.manifest, &of.records);
+    let mut cells = cells::cells(&of.manifest, &of.records);
     let place = |cell: &CellSummary<'_>| {
         of.manifest.workloads.iter().position(|name| name == cell.workload)
     };

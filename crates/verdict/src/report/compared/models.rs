@@ -1,7 +1,7 @@
 //! How often what a model errs by counts between two runs.
 
+use crate::cells::CellSummary;
 use crate::evidence::Evidence;
-use crate::why::CellSummary;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use store::{Manifest, Results};

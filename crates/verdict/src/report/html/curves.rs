@@ -1,10 +1,10 @@
 //! What the charts of a workload draw: for each workload what it is judged by, over all factors, loads too.
 
 use super::run::drawn;
+use crate::cells::{self, CellSummary};
 use crate::evidence::Evidence;
 use crate::judge::design::single;
 use crate::stats::noise::Noise;
-use crate::why::{self, CellSummary};
 use serde_json::{Map, Value as Json, json};
 use store::factor::Role;
 use store::record::short_key;
@@ -15,15 +15,15 @@ const BESIDE: [&str; 3] = ["latency_mean_ms", "latency_p50_ms", "latency_p99_ms"
 
 /// The workloads in which anything was varied.
 pub(super) fn sweeps(results: &Results) -> Vec<Json> {
-    let cells = why::cells(&results.manifest, &results.records);
-    let names = why::workloads(&cells);
+    let cells = cells::cells(&results.manifest, &results.records);
+    let names = cells::workloads(&cells);
     names.into_iter().filter_map(|name| sweep(results, name, &cells)).collect()
 }
 
 fn sweep(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option<Json> {
     let own: Vec<&CellSummary<'_>> =
         cells.iter().filter(|cell| cell.workload == workload).collect();
-    let (main, _) = why::judged_by(&results.manifest, workload, &own)?;
+    let (main, _) = cells::judged_by(&results.manifest, workload, &own)?;
     let ats: Vec<&Map<String, Json>> = own.iter().map(|cell| cell.at).collect();
     let factors = single(&ats, &results.manifest.factors);
     let is_load = |path: &str| results.manifest.factors.role(path) != Role::Choice;

@@ -1,8 +1,8 @@
 //! How long requests took, and what was completed over time: what the charts of single cells draw.
 
 use super::run::{drawn, in_order, short_labels};
+use crate::cells::{self, CellSummary};
 use crate::report::load::word;
-use crate::why::{self, CellSummary};
 use serde_json::{Value as Json, json};
 use store::Results;
 use store::quantity::Better;
@@ -98,7 +98,7 @@ fn ranked(results: &Results) -> Vec<(CellSummary<'_>, String)> {
     let workloads = results.manifest.workloads.clone();
     let place = |cell: &CellSummary<'_>| workloads.iter().position(|name| name == cell.workload);
     let value = |cell: &CellSummary<'_>| {
-        let (sample, quantity) = why::judged_by(&results.manifest, cell.workload, &[cell])?;
+        let (sample, quantity) = cells::judged_by(&results.manifest, cell.workload, &[cell])?;
         let value = cell.measured(sample)?;
         Some(if quantity.better == Better::Lower { value } else { -value })
     };

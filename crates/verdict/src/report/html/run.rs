@@ -4,9 +4,10 @@ use super::curves;
 use super::latencies::{against_load, latencies, over_time};
 use super::reproduced::{MULTIPLES, table_json};
 use super::{Page, escaped, filled, frame, html_table};
+use crate::cells::row_order;
+use crate::cells::{self, CellSummary};
 use crate::evidence::Evidence;
 use crate::judge::design;
-use crate::judge::design::row_order;
 use crate::judge::layouts::Measure;
 use crate::judge::{Layouts, Verdict};
 use crate::lost;
@@ -15,7 +16,7 @@ use crate::reproduce::{Comparison, REPRODUCED_WITHIN};
 use crate::stats::noise::Noise;
 use crate::stats::{Interval, median};
 use crate::tables::figure;
-use crate::why::{self, CellSummary};
+use crate::why;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use store::Results;
@@ -37,7 +38,7 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
     // One layout alone is no answer, but its figure is what the page is about.
     let is_alone = verdict.answer.is_empty() && verdict.ranked.len() == 1;
     let answer = if is_alone { verdict.of_one() } else { verdict.answer.clone() };
-    let cells = why::cells(manifest, &results.records);
+    let cells = cells::cells(manifest, &results.records);
     let mut reasons = why::sentences(manifest, &cells);
     reasons.extend(lost::sentences(&cells));
     reasons.extend(verdict.sentences.iter().cloned());
@@ -263,7 +264,7 @@ fn words(at: &Map<String, Json>, factors: &Factors) -> Map<String, Json> {
 /// The cells, by workload and in the order of their values.
 pub(super) fn in_order(results: &Results) -> Vec<CellSummary<'_>> {
     let workloads = &results.manifest.workloads;
-    let mut cells = why::cells(&results.manifest, &results.records);
+    let mut cells = cells::cells(&results.manifest, &results.records);
     cells.sort_by(|a, b| {
         let place =
             |cell: &CellSummary<'_>| workloads.iter().position(|name| name == cell.workload);
