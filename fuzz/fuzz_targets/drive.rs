@@ -6,7 +6,7 @@ use lab::catalogue::{drive_from, import};
 use lab::validate::read_trace;
 use libfuzzer_sys::fuzz_target;
 use sim::drive::Drive;
-use sim::{Device, Shelf};
+use sim::{Advance, Device, Shelf};
 
 fuzz_target!(|text: &str| {
     let (drive, requests) = text.split_once("---\n").unwrap_or((text, ""));

@@ -197,11 +197,6 @@ impl<D: Device> Device for Array<D> {
         earlier(self.below.next_event(), earlier(self.own_event(), self.goes_on_at()))
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        // What comes at `now` comes with all that is due by then.
-        while self.proceed(now, out).is_some_and(|at| at < now) {}
-    }
-
     fn proceed(&mut self, mut limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
         let (before, mut came) = (out.len(), None);
         let may_sleep = self.driver.plugs.senders().is_some();

@@ -3,7 +3,7 @@
 //! A new device's tests call [`check`]; [`check_medium_errors`] too where it has drives below, and
 //! [`check_redundant`] where each sector has copies or parity.
 
-use crate::{Counters, Device, Disturbance, Event, Fault, Nanos, Tag};
+use crate::{Advance, Counters, Device, Disturbance, Event, Fault, Nanos, Tag};
 use block::{Op, Request};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;

@@ -13,11 +13,11 @@ pub type Tag = u64;
 ///
 /// The contract; [`crate::contract`] checks it for every device:
 ///
-/// * `now` never goes back, and `advance(now)` comes before `submit(now)`.
+/// * `now` never goes back, and [`Advance::advance`] to `now` comes before `submit(now)`.
 /// * `next_event` costs O(1), is a lower bound on the time of the device's next output, and changes
 ///   only through the device's own calls.
-/// * `advance` called late gives the same events, with the same times, as `advance` called on time:
-///   inside, the device steps in time order. So does `proceed`.
+/// * `proceed` called late gives the same events, with the same times, as `proceed` called on time:
+///   inside, the device steps in time order.
 /// * Everything submitted comes back as exactly one [`Event::Done`], also after a disturbance.
 /// * Every successful change of sectors (a write, a discard, zeroes) has exactly one later event,
 ///   [`Event::Durable`] or [`Event::Lost`]. The exception is a power cut: it loses everything that is
@@ -32,31 +32,50 @@ pub trait Device {
     /// Accepts a request that arrives at `now`. It must lie inside its target.
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request);
 
-    /// The earliest time at which `advance` has something to do; `None` while nothing is in flight.
+    /// The earliest time at which `proceed` has something to do; `None` while nothing is in flight.
     fn next_event(&self) -> Option<Nanos>;
 
-    /// Does everything that is due by `now` and appends the resulting events, in time order.
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>);
+    /// Does what is due, one time after the other and none after `limit`, until something comes out: everything of that
+    /// time. Returns when that was; `None` where nothing came out, and all that was due by `limit` is done. Much of what
+    /// happens in a device is seen by nobody, which is why this is one call.
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos>;
 
-    /// Does what is due, one time after the other and none after `limit`, until something comes out; returns when that
-    /// was. The same as [`Device::advance`] to each next event, in one call: much of what happens in a device is seen by
-    /// nobody.
-    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
-        let before = out.len();
-        loop {
-            let at = self.next_event().filter(|&at| at <= limit)?;
-            self.advance(at, out);
-            if out.len() > before {
-                return Some(at);
-            }
-        }
-    }
-
-    /// Something happens to it. Requests that this ends come back from the next `advance`.
+    /// Something happens to it. Requests that this ends come back from the next `proceed`.
     fn disturb(&mut self, now: Nanos, what: Disturbance);
 
     /// Adds its work so far to `counters`.
     fn count(&self, counters: &mut Counters);
+}
+
+/// What can be done with every device.
+pub trait Advance: Device {
+    /// Does everything that is due by `now` and appends the resulting events, in time order.
+    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        // What comes at `now` comes with all that is due by then.
+        while self.proceed(now, out).is_some_and(|at| at < now) {}
+    }
+}
+
+impl<D: Device + ?Sized> Advance for D {}
+
+/// [`Device::proceed`] of a device that does with `step` some of what is due at its next event.
+pub fn step_by_step<D: Device + ?Sized>(
+    device: &mut D,
+    mut limit: Nanos,
+    out: &mut Vec<Event>,
+    mut step: impl FnMut(&mut D, Nanos, &mut Vec<Event>),
+) -> Option<Nanos> {
+    let (before, mut came) = (out.len(), None);
+    while let Some(at) = device.next_event()
+        && at <= limit
+    {
+        step(device, at, out);
+        if out.len() > before {
+            // What else is due at that time comes with it.
+            (limit, came) = (at, Some(at));
+        }
+    }
+    came
 }
 
 impl<D: Device + ?Sized> Device for Box<D> {
@@ -70,10 +89,6 @@ impl<D: Device + ?Sized> Device for Box<D> {
 
     fn next_event(&self) -> Option<Nanos> {
         (**self).next_event()
-    }
-
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        (**self).advance(now, out);
     }
 
     fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {

@@ -7,6 +7,7 @@ use crate::damage::Damage;
 use crate::outbox::Outbox;
 use crate::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag, TargetCounters,
+    step_by_step,
 };
 use block::{Op, Request};
 use std::collections::BTreeMap;
@@ -111,6 +112,19 @@ impl IdealFlashes {
     }
 }
 
+impl IdealFlashes {
+    /// Does everything that is due by `now`.
+    fn do_due(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        while let Some(first) = self.due.first_entry()
+            && first.key().0 <= now
+        {
+            let ((at, _), command) = first.remove_entry();
+            self.step(at, command);
+        }
+        self.outbox.collect(now, out);
+    }
+}
+
 impl Device for IdealFlashes {
     fn geometry(&self) -> &Geometry {
         &self.geometry
@@ -137,14 +151,8 @@ impl Device for IdealFlashes {
         crate::outbox::earlier(due, self.outbox.next_event())
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(first) = self.due.first_entry()
-            && first.key().0 <= now
-        {
-            let ((at, _), command) = first.remove_entry();
-            self.step(at, command);
-        }
-        self.outbox.collect(now, out);
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, Self::do_due)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

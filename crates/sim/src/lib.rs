@@ -37,7 +37,8 @@ mod progress;
 pub use array::{Array, CopyChoice, Rebuild};
 pub use cloud::CloudVolume;
 pub use device::{
-    Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
+    Advance, Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,
+    step_by_step,
 };
 pub use flash::Flash;
 pub use host::{

@@ -1,7 +1,7 @@
 //! Devices side by side: their targets, one after the other.
 
 use crate::due::Due;
-use crate::{Counters, Device, Disturbance, Event, Geometry, Nanos, Tag};
+use crate::{Advance, Counters, Device, Disturbance, Event, Geometry, Nanos, Tag, step_by_step};
 use block::Request;
 
 /// Devices, each with its targets. The targets of the first come first.
@@ -88,12 +88,11 @@ impl Device for Rack {
         self.next().map(|(at, _)| at)
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some((at, number)) = self.next()
-            && at <= now
-        {
-            self.with(number, |device| device.advance(at, out));
-        }
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, |rack, at, out| {
+            let (_, number) = rack.next().expect("it has a next event");
+            rack.with(number, |device| device.advance(at, out));
+        })
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

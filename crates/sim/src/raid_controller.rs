@@ -23,7 +23,9 @@ mod memory;
 use crate::bus::{Bus, Port};
 use crate::outbox::{Outbox, earlier};
 use crate::spent::Ledger;
-use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag};
+use crate::{
+    Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag, step_by_step,
+};
 use below::Job;
 use block::{Op, Request};
 use memory::{Clean, Dirty, Written};
@@ -286,6 +288,20 @@ impl<D: Device> RaidController<D> {
     }
 }
 
+impl<D: Device> RaidController<D> {
+    /// Does some of what is due at its next event.
+    fn step_to(&mut self, step: Nanos, out: &mut Vec<Event>) {
+        self.advance_below(step);
+        while let Some(&(at, number, slot)) = self.due.first()
+            && at <= step
+        {
+            self.due.remove(&(at, number, slot));
+            self.step(at, slot);
+        }
+        self.outbox.collect(step, out);
+    }
+}
+
 impl<D: Device> Device for RaidController<D> {
     fn geometry(&self) -> &Geometry {
         self.below.geometry()
@@ -315,19 +331,8 @@ impl<D: Device> Device for RaidController<D> {
         earlier(earlier(self.below.next_event(), due), self.outbox.next_event())
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(step) = self.next_event()
-            && step <= now
-        {
-            self.advance_below(step);
-            while let Some(&(at, number, slot)) = self.due.first()
-                && at <= step
-            {
-                self.due.remove(&(at, number, slot));
-                self.step(at, slot);
-            }
-            self.outbox.collect(step, out);
-        }
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, Self::step_to)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

@@ -12,7 +12,7 @@ pub use recorder::{Ended, Recorded, Recorder};
 
 use crate::outbox::earlier;
 use crate::workload::{Jobs, Name, Next, Workload};
-use crate::{Counters, Device, Event, Nanos, Part, Processor};
+use crate::{Advance, Counters, Device, Event, Nanos, Part, Processor};
 use hdrhistogram::Histogram;
 
 /// The result of one run of a workload. Its size does not depend on the number of requests.

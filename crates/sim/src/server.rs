@@ -6,6 +6,7 @@ use crate::damage::Damage;
 use crate::outbox::Outbox;
 use crate::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag, TargetCounters,
+    step_by_step,
 };
 use block::{Op, Request};
 use std::collections::VecDeque;
@@ -40,26 +41,9 @@ impl Server {
     }
 }
 
-impl Device for Server {
-    fn geometry(&self) -> &Geometry {
-        &self.geometry
-    }
-
-    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        self.geometry.check(&request);
-        if self.failed {
-            return self.outbox.refuse(now, tag, now, Fault::Failed);
-        }
-        self.free_at = self.free_at.max(now) + self.service_ns;
-        self.counters.busy_ns += self.service_ns;
-        self.in_flight.push_back((tag, request, now, self.free_at));
-    }
-
-    fn next_event(&self) -> Option<Nanos> {
-        self.outbox.next_event().or_else(|| self.in_flight.front().map(|&(.., end)| end))
-    }
-
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+impl Server {
+    /// Does everything that is due by `now`.
+    fn do_due(&mut self, now: Nanos, out: &mut Vec<Event>) {
         self.outbox.collect(now, out);
         while let Some(&(tag, request, arrived, end)) = self.in_flight.front()
             && end <= now
@@ -88,6 +72,30 @@ impl Device for Server {
                 out.push(Event::Durable { tag, at: end });
             }
         }
+    }
+}
+
+impl Device for Server {
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        self.geometry.check(&request);
+        if self.failed {
+            return self.outbox.refuse(now, tag, now, Fault::Failed);
+        }
+        self.free_at = self.free_at.max(now) + self.service_ns;
+        self.counters.busy_ns += self.service_ns;
+        self.in_flight.push_back((tag, request, now, self.free_at));
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.outbox.next_event().or_else(|| self.in_flight.front().map(|&(.., end)| end))
+    }
+
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, Self::do_due)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

@@ -58,11 +58,6 @@ impl Device for Shelf {
         self.due.first().map(|(at, _)| at)
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        // What comes at `now` comes with all that is due by then.
-        while self.proceed(now, out).is_some_and(|at| at < now) {}
-    }
-
     fn proceed(&mut self, mut limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
         let (before, mut came) = (out.len(), None);
         while let Some((at, target)) = self.due.first()

@@ -12,6 +12,7 @@ use crate::damage::Damage;
 use crate::outbox::{Outbox, earlier};
 use crate::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag, TargetCounters,
+    step_by_step,
 };
 use block::{Op, Request};
 use std::collections::VecDeque;
@@ -426,6 +427,18 @@ impl Spirals {
     }
 }
 
+impl Spirals {
+    /// Does some of what is due at its next event.
+    fn step_to(&mut self, at: Nanos, out: &mut Vec<Event>) {
+        for target in 0..self.drives.len() {
+            if self.drives[target].next_event().is_some_and(|due| due <= at) {
+                self.step(target, at);
+            }
+        }
+        self.outbox.collect(at, out);
+    }
+}
+
 impl Device for Spirals {
     fn geometry(&self) -> &Geometry {
         &self.geometry
@@ -459,17 +472,8 @@ impl Device for Spirals {
         earlier(next, self.outbox.next_event())
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(at) = self.next_event()
-            && at <= now
-        {
-            for target in 0..self.drives.len() {
-                if self.drives[target].next_event().is_some_and(|due| due <= at) {
-                    self.step(target, at);
-                }
-            }
-            self.outbox.collect(at, out);
-        }
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, Self::step_to)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

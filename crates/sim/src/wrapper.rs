@@ -6,7 +6,9 @@
 
 use crate::outbox::{Outbox, earlier};
 use crate::progress::Progress;
-use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag};
+use crate::{
+    Advance, Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag,
+};
 use block::Request;
 use slab::Slab;
 
@@ -249,11 +251,6 @@ impl<P: Policy, D: Device> Device for Wrapper<P, D> {
     fn next_event(&self) -> Option<Nanos> {
         let own = earlier(self.policy.next_event(), self.outbox.next_event());
         earlier(self.below.next_event(), own)
-    }
-
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        // What comes at `now` comes with all that is due by then.
-        while self.proceed(now, out).is_some_and(|at| at < now) {}
     }
 
     fn proceed(&mut self, mut limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {

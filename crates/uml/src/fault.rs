@@ -96,6 +96,7 @@ impl Faults {
 mod tests {
     use super::*;
     use block::Request;
+    use sim::Advance;
     use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
     use sim::{Event, Fault as Failure};
 

@@ -18,7 +18,7 @@ use crate::vhost;
 use crate::{Error, Result};
 use block::{Op, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use sim::{Counters, Device, Event, Nanos, Part, Spent, Tag, TargetCounters};
+use sim::{Advance, Counters, Device, Event, Nanos, Part, Spent, Tag, TargetCounters};
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::os::fd::AsFd as _;

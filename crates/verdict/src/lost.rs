@@ -45,13 +45,14 @@ mod tests {
             self.0.next_event()
         }
 
-        fn advance(&mut self, now: sim::Nanos, out: &mut Vec<sim::Event>) {
-            self.0.advance(now, out);
+        fn proceed(&mut self, limit: sim::Nanos, out: &mut Vec<sim::Event>) -> Option<sim::Nanos> {
+            let came = self.0.proceed(limit, out);
             for event in out {
                 if let sim::Event::Durable { tag, at } = *event {
                     *event = sim::Event::Lost { tag, at };
                 }
             }
+            came
         }
 
         fn disturb(&mut self, now: sim::Nanos, what: sim::Disturbance) {

@@ -233,12 +233,12 @@ run() { printf 'y\n' | sh "$1" > /run/said; code=$?; sed 's/^/said /' /run/said;
 begin() { echo "case $1"; : > /etc/fstab; : > /etc/mdadm/mdadm.conf; rm -f /etc/udev/rules.d/*; }
 take_down() {
     umount /srv
-    wipefs -a /dev/md0 /dev/vg0/data /dev/mapper/data
-    vgremove -f -y vg0; dmsetup remove data
-    mdadm --stop /dev/md0; mdadm --stop /dev/md1 /dev/md2
-    # What stands at the beginning of an array is not only signatures: mkfs finds the log of a file system that was there.
-    for d in b c d e f g h i; do blkdiscard --zeroout --length 16M /dev/vd$d; done
-    wipefs -a /dev/vd[b-i]
+    # Each of these reads all drives, which takes this kernel long.
+    for d in /dev/md0 /dev/vg0/data /dev/mapper/data; do [ ! -e $d ] || wipefs -a $d; done
+    [ ! -e /dev/vg0 ] || vgremove -f -y vg0; [ ! -e /dev/mapper/data ] || dmsetup remove data
+    for d in /dev/md0 /dev/md1 /dev/md2; do [ ! -e $d ] || mdadm --stop $d; done
+    # Signatures, and what else mkfs finds at the beginning of an array: the log of a file system that was there.
+    for d in $disks; do blkdiscard --zeroout --length 16M $d; done
 } > /dev/null 2>&1
 "#;
 
@@ -247,7 +247,8 @@ const READ: &str = r"
 for d in /dev/md0 /dev/md1; do [ ! -e $d ] || mdadm --detail $d; done
 findmnt -no TARGET,FSTYPE,OPTIONS /srv
 cat /etc/udev/rules.d/* /sys/block/vdb/queue/scheduler
-lvs --noheadings --separator '|' -o segtype,stripes,stripesize,regionsize vg0/data 2> /dev/null | sed 's/^ */lvs /'
+[ ! -e /dev/vg0 ] ||
+    lvs --noheadings --separator '|' -o segtype,stripes,stripesize,regionsize vg0/data 2> /dev/null | sed 's/^ */lvs /'
 ";
 
 /// An array is put together by what was added to mdadm.conf, and mounted by what was added to fstab.
@@ -291,7 +292,7 @@ fn script_of(here: &Path, case: &Case) -> String {
     let answer = json(here, &["tune", &file.display().to_string(), "--json"]);
     let disks: Vec<String> =
         (b'b'..).take(case.drives).map(|name| format!("/dev/vd{}", char::from(name))).collect();
-    let mut script = format!("begin {}\n", case.name);
+    let mut script = format!("disks='{}'; begin {}\n", disks.join(" "), case.name);
     let mut is_elsewhere = false;
     for (number, command) in answer["commands"].as_array().unwrap().iter().enumerate() {
         let [when, what, line] = ["when", "what", "line"].map(|key| command[key].as_str().unwrap());

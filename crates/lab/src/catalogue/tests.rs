@@ -6,7 +6,7 @@ use rand_pcg::Pcg64Mcg;
 use sim::bus::Bus;
 use sim::drive::{DriveSpec, Platters};
 use sim::fs::kernel::{Cleaning, PageDaemon};
-use sim::{Device, Event, Part};
+use sim::{Advance, Device, Event, Part};
 
 /// Cylinders of a long transfer; enough that its last skew, which is not waited for, hardly counts.
 const CYLINDERS: u32 = 12;

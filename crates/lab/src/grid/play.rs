@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use block::{Op, Request, SECTOR_BYTES};
 use hdrhistogram::Histogram;
 use sim::flash::FlashSpec;
-use sim::{Device, Event, Flash, Nanos, Rack};
+use sim::{Advance, Device, Event, Flash, Nanos, Rack};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

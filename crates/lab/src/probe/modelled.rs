@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use block::{Op, Request};
 use sim::bus::Bus;
 use sim::drive::Drive as Mechanical;
-use sim::{Device, Event, Nanos, Shelf};
+use sim::{Advance, Device, Event, Nanos, Shelf};
 
 /// The bus is as fast as the drive's own interface.
 const BUS_BYTES_PER_S: u64 = 100_000_000_000;

@@ -5,7 +5,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::bus::Bus;
 use sim::drive::{Drive, DriveError, DriveSpec};
-use sim::{Device, Event, Nanos, Shelf};
+use sim::{Advance, Device, Event, Nanos, Shelf};
 
 /// The shortest gap between two requests after moving them, in ns: a host needs some time.
 const GAP_MIN_NS: Nanos = 50_000;

@@ -5,7 +5,7 @@ use lab::catalogue::drive;
 use lab::experiment::Experiment;
 use lab::rig::sim::Sim;
 use lab::{Keep, run};
-use sim::{CloudVolume, Device, Event, Flash, Nanos};
+use sim::{Advance, CloudVolume, Device, Event, Flash, Nanos};
 
 /// A cell of a file: reads a second that were offered, the percentile, and what it was in us.
 fn cells(text: &str) -> Vec<(f64, f64, f64)> {

@@ -5,7 +5,7 @@
 use block::{Request, SECTOR_BYTES};
 use lab::catalogue;
 use lab::grid::{Fit, Given, Group, Interface, fit, judge, read};
-use sim::{Device, Event, Flash};
+use sim::{Advance, Device, Event, Flash};
 
 /// The drive fitted to a file of cells, and how it meets the cells that the fit did not use; all of them last.
 fn fitted(label: &str, text: &str, capacity_gb: u64) -> (Fit, Vec<Group>) {

@@ -6,7 +6,7 @@ use sim::bus::Bus;
 use sim::drive::Drive;
 use sim::smr::SmrSpec;
 use sim::workload::{Pattern, RunningStream, Stream};
-use sim::{Device, Event, Nanos, Outcome, Shelf, Smr, run};
+use sim::{Advance, Device, Event, Nanos, Outcome, Shelf, Smr, run};
 
 fn shingled(name: &str) -> Shingled {
     match drive(name).unwrap().model {

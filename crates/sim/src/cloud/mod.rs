@@ -21,6 +21,7 @@ use crate::flash::mixed;
 use crate::outbox::{Outbox, earlier};
 use crate::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag, TargetCounters,
+    step_by_step,
 };
 use block::{Op, Request, SECTOR_BYTES};
 use std::cmp::Reverse;
@@ -175,6 +176,19 @@ impl CloudVolume {
     }
 }
 
+impl CloudVolume {
+    /// Does everything that is due by `now`.
+    fn do_due(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        self.outbox.collect(now, out);
+        while let Some(&Reverse((at, _, slot))) = self.due.peek()
+            && at <= now
+        {
+            self.due.pop();
+            self.finish(at, slot, out);
+        }
+    }
+}
+
 impl Device for CloudVolume {
     fn geometry(&self) -> &Geometry {
         &self.geometry
@@ -211,14 +225,8 @@ impl Device for CloudVolume {
         earlier(self.due.peek().map(|&Reverse((at, ..))| at), self.outbox.next_event())
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        self.outbox.collect(now, out);
-        while let Some(&Reverse((at, _, slot))) = self.due.peek()
-            && at <= now
-        {
-            self.due.pop();
-            self.finish(at, slot, out);
-        }
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, Self::do_due)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

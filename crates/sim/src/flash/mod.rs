@@ -28,6 +28,7 @@ use crate::damage::Damage;
 use crate::outbox::{Outbox, earlier};
 use crate::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag, TargetCounters,
+    step_by_step,
 };
 use block::{Op, Request, SECTOR_BYTES};
 use drain::Drain;
@@ -418,6 +419,27 @@ impl Flash {
     }
 }
 
+impl Flash {
+    /// Does everything that is due by `now`.
+    fn do_due(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        self.outbox.collect(now, out);
+        loop {
+            let due = self.due.peek().map(|&Reverse((at, _))| at);
+            let durable = self.first_durable();
+            let next = earlier(earlier(due, durable.map(|(at, _)| at)), self.closes_at);
+            let Some(at) = next.filter(|&at| at <= now) else { return };
+            if due == Some(at) {
+                let Reverse((_, slot)) = self.due.pop().expect("it is there");
+                self.step(at, slot, out);
+            } else if let Some((_, upto)) = durable.filter(|&(durable_at, _)| durable_at == at) {
+                self.become_durable(at, upto, out);
+            } else {
+                self.close(at);
+            }
+        }
+    }
+}
+
 impl Device for Flash {
     fn geometry(&self) -> &Geometry {
         &self.geometry
@@ -441,22 +463,8 @@ impl Device for Flash {
         earlier(earlier(due, durable), earlier(self.closes_at, self.outbox.next_event()))
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        self.outbox.collect(now, out);
-        loop {
-            let due = self.due.peek().map(|&Reverse((at, _))| at);
-            let durable = self.first_durable();
-            let next = earlier(earlier(due, durable.map(|(at, _)| at)), self.closes_at);
-            let Some(at) = next.filter(|&at| at <= now) else { return };
-            if due == Some(at) {
-                let Reverse((_, slot)) = self.due.pop().expect("it is there");
-                self.step(at, slot, out);
-            } else if let Some((_, upto)) = durable.filter(|&(durable_at, _)| durable_at == at) {
-                self.become_durable(at, upto, out);
-            } else {
-                self.close(at);
-            }
-        }
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, Self::do_due)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

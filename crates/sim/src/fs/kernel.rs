@@ -12,7 +12,7 @@ use super::clock::{Clock, TaskId, World};
 use super::files::FsError;
 use super::filesystem::{FileSystem, Held, Memory, UNPLACED};
 use super::window::Window;
-use crate::{Counters, Device, Disturbance, Event, Nanos, Tag};
+use crate::{Advance, Counters, Device, Disturbance, Event, Nanos, Tag};
 use block::Op;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

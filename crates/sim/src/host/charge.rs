@@ -62,6 +62,7 @@ impl Policy for Charge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Advance;
     use crate::{Event, Server};
     use block::Request;
 

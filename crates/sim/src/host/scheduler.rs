@@ -247,6 +247,7 @@ impl Policy for Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Advance;
     use crate::{Event, Server, Tag};
 
     /// The sectors of `requests`, all submitted at time 0 in this order, in the order in which they are

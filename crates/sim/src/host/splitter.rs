@@ -88,6 +88,7 @@ impl Policy for Split {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Advance;
     use crate::{Counters, Disturbance, Event, Geometry, Server, Tag};
 
     /// Serves as [`Server`] does, and records how many requests it had at a time.
@@ -112,11 +113,12 @@ mod tests {
             self.below.next_event()
         }
 
-        fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
             let before = out.len();
-            self.below.advance(now, out);
+            let came = self.below.proceed(limit, out);
             let done = out[before..].iter().filter(|event| matches!(event, Event::Done { .. }));
             self.in_flight -= done.count() as u32;
+            came
         }
 
         fn disturb(&mut self, now: Nanos, what: Disturbance) {

@@ -14,7 +14,9 @@ use super::sender::WORKERS;
 use super::whole::Whole;
 use crate::host::Plugs;
 use crate::outbox::earlier;
-use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag};
+use crate::{
+    Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag, step_by_step,
+};
 use block::{Op, Request};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -282,6 +284,27 @@ impl<D: Device> BlockLayer<D> {
     }
 }
 
+impl<D: Device> BlockLayer<D> {
+    /// Does some of what is due at its next event.
+    fn step_to(&mut self, step: Nanos, out: &mut Vec<Event>) {
+        if self.unplugs_at().is_some_and(|at| at <= step) {
+            self.unplug(step);
+            self.wake_sleepers(step);
+        }
+        if self.queues.next_event().is_some_and(|at| at <= step) {
+            self.take_events(step);
+        }
+        if self.wakes_at.is_some_and(|at| at <= step) {
+            self.wakes_at = None;
+            self.wake_sleepers(step);
+        }
+        if self.whole.due_at().is_some_and(|at| at <= step) {
+            self.send_failed(step);
+        }
+        self.callers.outbox.collect(step, out);
+    }
+}
+
 impl<D: Device> Device for BlockLayer<D> {
     fn geometry(&self) -> &Geometry {
         self.queues.below.geometry()
@@ -325,26 +348,8 @@ impl<D: Device> Device for BlockLayer<D> {
         earlier(self.queues.next_event(), own)
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(step) = self.next_event()
-            && step <= now
-        {
-            if self.unplugs_at().is_some_and(|at| at <= step) {
-                self.unplug(step);
-                self.wake_sleepers(step);
-            }
-            if self.queues.next_event().is_some_and(|at| at <= step) {
-                self.take_events(step);
-            }
-            if self.wakes_at.is_some_and(|at| at <= step) {
-                self.wakes_at = None;
-                self.wake_sleepers(step);
-            }
-            if self.whole.due_at().is_some_and(|at| at <= step) {
-                self.send_failed(step);
-            }
-            self.callers.outbox.collect(step, out);
-        }
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, Self::step_to)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

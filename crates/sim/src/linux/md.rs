@@ -39,7 +39,9 @@ use super::requests::Requests;
 use super::writer::Writer;
 use crate::by_number::ByNumber;
 use crate::outbox::earlier;
-use crate::{Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag};
+use crate::{
+    Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag, step_by_step,
+};
 use bio::Bio;
 use block::{Health, Layout, Place, Request};
 use cache::Cache;
@@ -414,6 +416,21 @@ impl<D: Device> Md<D> {
     }
 }
 
+impl<D: Device> Md<D> {
+    /// Does some of what is due at its next event.
+    fn step_to(&mut self, step: Nanos, out: &mut Vec<Event>) {
+        if self.members.next_event().is_some_and(|at| at <= step) {
+            self.take_events(step);
+        } else if self.runs_at().is_some_and(|at| at <= step) {
+            self.run(step);
+        } else if self.clean_at().is_some_and(|at| at <= step) {
+            self.mark_as_clean(step);
+        }
+        self.wake_sleepers(step);
+        self.callers.outbox.collect(step, out);
+    }
+}
+
 impl<D: Device> Device for Md<D> {
     fn geometry(&self) -> &Geometry {
         &self.geometry
@@ -436,20 +453,8 @@ impl<D: Device> Device for Md<D> {
         earlier(earlier(inside, self.clean_at()), self.callers.outbox.next_event())
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(step) = self.next_event()
-            && step <= now
-        {
-            if self.members.next_event().is_some_and(|at| at <= step) {
-                self.take_events(step);
-            } else if self.runs_at().is_some_and(|at| at <= step) {
-                self.run(step);
-            } else if self.clean_at().is_some_and(|at| at <= step) {
-                self.mark_as_clean(step);
-            }
-            self.wake_sleepers(step);
-            self.callers.outbox.collect(step, out);
-        }
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, Self::step_to)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

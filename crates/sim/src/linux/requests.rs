@@ -3,7 +3,7 @@
 
 use super::queue::{Memory, Plug, Queue, QueueSpec, Queued, Side, Slot, Stage};
 use super::sleepers::Sleepers;
-use crate::{Counters, Device, Event, Nanos, Tag};
+use crate::{Advance, Counters, Device, Event, Nanos, Tag};
 use block::{Op, Request};
 use slab::Slab;
 

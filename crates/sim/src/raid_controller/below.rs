@@ -2,7 +2,7 @@
 
 use super::memory::{Piece, Written};
 use super::{Command, RaidController, Stage};
-use crate::{Device, Event, Fault, Nanos, Spent, Tag};
+use crate::{Advance, Device, Event, Fault, Nanos, Spent, Tag};
 use block::Request;
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::workload::{RunningStream, Stream};
-use crate::{Disturbance, Geometry, Server, Tag};
+use crate::{Disturbance, Geometry, Server, Tag, step_by_step};
 use block::{Op, Request};
 use std::collections::VecDeque;
 
@@ -34,6 +34,26 @@ impl Cached {
     }
 }
 
+impl Cached {
+    /// Does everything that is due by `now`.
+    fn do_due(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        out.extend(self.done.extract_if(.., |event| event.at() <= now));
+        let mut below = Vec::new();
+        self.below.advance(now, &mut below);
+        for at in below.iter().filter(|event| matches!(event, Event::Durable { .. })).map(Event::at)
+        {
+            let tag = self.held.pop_front().expect("what is durable was held");
+            out.push(Event::Durable { tag, at });
+            if let Some((arrived, tag)) = self.waiting.pop_front() {
+                let mut spent = crate::Spent::NONE;
+                spent.add(Part::CACHE, at - arrived);
+                out.push(Event::Done { tag, at, result: Ok(()), spent });
+                self.held.push_back(tag);
+            }
+        }
+    }
+}
+
 impl Device for Cached {
     fn geometry(&self) -> &Geometry {
         self.below.geometry()
@@ -55,21 +75,8 @@ impl Device for Cached {
         self.done.first().map(Event::at).into_iter().chain(self.below.next_event()).min()
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        out.extend(self.done.extract_if(.., |event| event.at() <= now));
-        let mut below = Vec::new();
-        self.below.advance(now, &mut below);
-        for at in below.iter().filter(|event| matches!(event, Event::Durable { .. })).map(Event::at)
-        {
-            let tag = self.held.pop_front().expect("what is durable was held");
-            out.push(Event::Durable { tag, at });
-            if let Some((arrived, tag)) = self.waiting.pop_front() {
-                let mut spent = crate::Spent::NONE;
-                spent.add(Part::CACHE, at - arrived);
-                out.push(Event::Done { tag, at, result: Ok(()), spent });
-                self.held.push_back(tag);
-            }
-        }
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, Self::do_due)
     }
 
     fn disturb(&mut self, _: Nanos, _: Disturbance) {}

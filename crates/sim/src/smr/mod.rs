@@ -146,8 +146,8 @@ impl<D: Device> Device for Smr<D> {
         self.inside.next_event()
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        self.inside.advance(now, out);
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        self.inside.proceed(limit, out)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

@@ -3,7 +3,8 @@
 use block::layout::Stripe;
 use block::{Level, Op, Request};
 use sim::{
-    Array, Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Server, Tag, contract,
+    Advance, Array, Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Server, Tag,
+    contract, step_by_step,
 };
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,6 +40,29 @@ fn cheat<D: Device>(below: D, wrong: Wrong) -> Cheat<D> {
     Cheat { below, wrong, ops: BTreeMap::new(), late: Vec::new(), broken: false }
 }
 
+impl<D: Device> Cheat<D> {
+    /// Does some of what is due at its next event.
+    fn step_to(&mut self, step: Nanos, out: &mut Vec<Event>) {
+        let mut events = Vec::new();
+        self.below.advance(step, &mut events);
+        while self.late.first().is_some_and(|event| event.at() <= step) {
+            out.push(self.late.remove(0));
+        }
+        for event in events {
+            match (event, self.wrong) {
+                (Event::Durable { tag, at }, Wrong::FlushesEarly) => {
+                    self.late.push(Event::Durable { tag, at: at + 1_000_000_000 });
+                }
+                (Event::Durable { tag, .. }, Wrong::NeverSettles(op)) if self.ops[&tag] == op => {}
+                (Event::Durable { tag, at }, Wrong::LosesTheRest) if self.broken => {
+                    out.push(Event::Lost { tag, at });
+                }
+                _ => out.push(event),
+            }
+        }
+    }
+}
+
 impl<D: Device> Device for Cheat<D> {
     fn geometry(&self) -> &Geometry {
         self.below.geometry()
@@ -58,27 +82,8 @@ impl<D: Device> Device for Cheat<D> {
         [self.below.next_event(), late].into_iter().flatten().min()
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(step) = self.next_event().filter(|&at| at <= now) {
-            let mut events = Vec::new();
-            self.below.advance(step, &mut events);
-            while self.late.first().is_some_and(|event| event.at() <= step) {
-                out.push(self.late.remove(0));
-            }
-            for event in events {
-                match (event, self.wrong) {
-                    (Event::Durable { tag, at }, Wrong::FlushesEarly) => {
-                        self.late.push(Event::Durable { tag, at: at + 1_000_000_000 });
-                    }
-                    (Event::Durable { tag, .. }, Wrong::NeverSettles(op))
-                        if self.ops[&tag] == op => {}
-                    (Event::Durable { tag, at }, Wrong::LosesTheRest) if self.broken => {
-                        out.push(Event::Lost { tag, at });
-                    }
-                    _ => out.push(event),
-                }
-            }
-        }
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, Self::step_to)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {
@@ -124,6 +129,13 @@ impl Servers {
     }
 }
 
+impl Servers {
+    /// Does some of what is due at its next event.
+    fn step_to(&mut self, step: Nanos, out: &mut Vec<Event>) {
+        self.1.iter_mut().for_each(|server| server.advance(step, out));
+    }
+}
+
 impl Device for Servers {
     fn geometry(&self) -> &Geometry {
         &self.0
@@ -137,10 +149,8 @@ impl Device for Servers {
         self.1.iter().filter_map(Device::next_event).min()
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        while let Some(step) = self.next_event().filter(|&at| at <= now) {
-            self.1.iter_mut().for_each(|server| server.advance(step, out));
-        }
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        step_by_step(self, limit, out, Self::step_to)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

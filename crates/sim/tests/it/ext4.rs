@@ -49,8 +49,8 @@ impl Device for Recorder {
         self.inner.next_event()
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        self.inner.advance(now, out);
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        self.inner.proceed(limit, out)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

@@ -52,9 +52,9 @@ impl Device for Scratched {
         self.server.next_event()
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
         let before = out.len();
-        self.server.advance(now, out);
+        let came = self.server.proceed(limit, out);
         for event in &mut out[before..] {
             if let Event::Done { tag, result, .. } = event
                 && self.doomed.remove(tag)
@@ -62,6 +62,7 @@ impl Device for Scratched {
                 *result = Err(Fault::Failed);
             }
         }
+        came
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

@@ -3,7 +3,7 @@
 use block::{Op, Request};
 use sim::flash::{Fill, FlashError, FlashSpec, Slc};
 use sim::workload::{Pattern, RunningStream, Stream};
-use sim::{Array, Device, Driver, Event, Flash, Outcome, Part, Rack, contract, run};
+use sim::{Advance, Array, Device, Driver, Event, Flash, Outcome, Part, Rack, contract, run};
 
 /// A drive of round numbers: 80 us for a read of 4 KiB alone, 1 GB/s, 500 MB/s to flash.
 fn spec() -> FlashSpec {

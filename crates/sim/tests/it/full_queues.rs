@@ -7,7 +7,7 @@ use sim::linux::block_layer::BlockLayer;
 use sim::linux::md::{Md, MdSpec};
 use sim::linux::queue::QueueSpec;
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Array, Counters, Device, Driver, Event, Nanos, Plugs, contract};
+use sim::{Advance, Array, Counters, Device, Driver, Event, Nanos, Plugs, contract};
 
 /// A drive that takes one command at a time.
 const QUEUE: QueueSpec = QueueSpec { requests: 2, tags: 1, ..md::QUEUE };

@@ -3,8 +3,8 @@
 use super::common::drives::{self, TURN};
 use block::{Layout, Level, Request};
 use sim::{
-    Array, Counters, Delay, Device, Disturbance, Driver, Event, Fault, Nanos, Server, Tag, Trace,
-    Tracer,
+    Advance, Array, Counters, Delay, Device, Disturbance, Driver, Event, Fault, Nanos, Server, Tag,
+    Trace, Tracer,
 };
 
 fn array(level: &str, members: u64) -> Array<sim::Shelf> {

@@ -7,8 +7,8 @@ use block::{Op, Request};
 use sim::drive::{Discipline, DriveSpec, Keeps, Platters, ReadAheadPolicy};
 use sim::workload::{Jobs, Pattern, RunningStream, Stream};
 use sim::{
-    Array, Device, Driver, Event, Nanos, Outcome, Part, Processor, Server, Shelf, Splitter, run,
-    run_on,
+    Advance, Array, Device, Driver, Event, Nanos, Outcome, Part, Processor, Server, Shelf,
+    Splitter, run, run_on,
 };
 
 fn shelf(drives: u64, spec: &DriveSpec) -> Shelf {

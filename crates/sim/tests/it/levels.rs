@@ -7,8 +7,8 @@ use rand_pcg::Pcg64Mcg;
 use sim::drive::{DriveSpec, Platters, SeekSpec, Zone};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{
-    Array, Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Outcome, Rebuild, Shelf,
-    Tag, run, settle,
+    Advance, Array, Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Outcome,
+    Rebuild, Shelf, Tag, run, settle,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -218,8 +218,8 @@ impl Device for Watched {
         self.below.next_event()
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        self.below.advance(now, out);
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        self.below.proceed(limit, out)
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

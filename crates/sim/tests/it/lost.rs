@@ -4,8 +4,8 @@
 use super::common::drives;
 use block::{Level, Request};
 use sim::{
-    Array, Counters, Device, Disturbance, Driver, Event, Limiter, Nanos, Order, Scheduler, Shelf,
-    Splitter, Tag,
+    Advance, Array, Counters, Device, Disturbance, Driver, Event, Limiter, Nanos, Order, Scheduler,
+    Shelf, Splitter, Tag,
 };
 use std::collections::BTreeSet;
 

@@ -13,7 +13,7 @@ use sim::linux::md::{Md, MdError, MdSpec, RowCosts};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::linux::writer::{OneWriter, Writer};
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Array, Counters, Device, Driver, Event, Plugs, Processor, Rack, contract};
+use sim::{Advance, Array, Counters, Device, Driver, Event, Plugs, Processor, Rack, contract};
 
 pub(crate) const QUEUE: QueueSpec = QueueSpec {
     scheduler: Scheduler::MqDeadline,

@@ -12,7 +12,7 @@ use sim::linux::block_layer::BlockLayer;
 use sim::linux::md::{Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Array, Counters, Device, Driver, Event, Plugs};
+use sim::{Advance, Array, Counters, Device, Driver, Event, Plugs};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

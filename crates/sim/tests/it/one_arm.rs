@@ -4,7 +4,7 @@
 use super::common::drives::{self, TURN};
 use block::{Op, Request};
 use sim::drive::{DriveSpec, ReadAheadPolicy};
-use sim::{Counters, Device, Disturbance, Event, Nanos, Shelf, Tag};
+use sim::{Advance, Counters, Device, Disturbance, Event, Nanos, Shelf, Tag};
 
 /// Sequential writes cost little, and 2048 sectors of them are taken in.
 fn caching() -> DriveSpec {

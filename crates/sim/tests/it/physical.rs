@@ -4,7 +4,7 @@
 use super::common::drives::{self, TURN};
 use block::Request;
 use sim::drive::DriveSpec;
-use sim::{Device, Event, Nanos, Part};
+use sim::{Advance, Device, Event, Nanos, Part};
 
 /// `physical` sectors of the host in one on the medium, and `buffer` sectors of writes taken in.
 fn spec(physical: u32, buffer: u64) -> DriveSpec {

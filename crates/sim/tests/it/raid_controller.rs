@@ -3,7 +3,7 @@
 use block::{Op, Request};
 use sim::workload::{Pattern, RunningStream, Stream};
 use sim::{
-    Counters, Device, Disturbance, Event, Geometry, Nanos, Part, RaidController,
+    Advance, Counters, Device, Disturbance, Event, Geometry, Nanos, Part, RaidController,
     RaidControllerSpec, Server, Tag, run,
 };
 use std::collections::BTreeMap;
@@ -44,9 +44,9 @@ impl Device for Noting {
         self.below.next_event()
     }
 
-    fn advance(&mut self, now: Nanos, out: &mut Vec<Event>) {
+    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
         let before = out.len();
-        self.below.advance(now, out);
+        let came = self.below.proceed(limit, out);
         for event in &out[before..] {
             if let Event::Done { tag, at, .. } = event
                 && let Some((came, request, _)) = self.writes.remove(tag)
@@ -54,6 +54,7 @@ impl Device for Noting {
                 self.seen.borrow_mut().push((came, request, *at));
             }
         }
+        came
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

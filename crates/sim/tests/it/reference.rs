@@ -13,7 +13,7 @@ use sim::drive::{
     ControllerSpec, Drive, DriveSpec, Firmware, Keeps, OnWrite, Overheads, PlatterSpec, SeekSpec,
     Sending, Taking, Zone,
 };
-use sim::{Device, Event, Shelf};
+use sim::{Advance, Device, Event, Shelf};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 

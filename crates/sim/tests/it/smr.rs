@@ -4,7 +4,7 @@ use crate::common::drives;
 use block::Op;
 use sim::smr::{SmrError, SmrSpec};
 use sim::workload::{Pattern, RunningStream, Stream};
-use sim::{Counters, Device, Nanos, Outcome, Part, Shelf, Smr, run};
+use sim::{Advance, Counters, Device, Nanos, Outcome, Part, Shelf, Smr, run};
 
 const SECTORS: u64 = 3_890_000;
 const BAND: u64 = 2048;

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::experiment::Setup;
 use crate::machine;
 use sim::array::CHUNK_SECTORS;
-use sim::{Counters, Device, Nanos, Processor};
+use sim::{Advance, Counters, Device, Nanos, Processor};
 
 /// As many chunks as are run to their end.
 const CHUNKS_MAX: u64 = 16_384;
