@@ -1,5 +1,6 @@
 //! One disk as the kernel sees it: its connection, its queues, and what it holds.
 
+use crate::durable::{Cached, Change};
 use crate::medium::Medium;
 use crate::recording::Recording;
 use crate::request::{Asked, BlockRequest, Buffer, SERIAL_BYTES, Status};
@@ -74,6 +75,8 @@ pub(crate) struct Taken {
 pub(crate) struct Disk {
     pub(crate) spec: DiskSpec,
     pub(crate) medium: Medium,
+    /// What would be left of that without power, where it is going to lose it.
+    pub(crate) cached: Option<Cached>,
     number: usize,
     listener: UnixListener,
     connection: Option<UnixStream>,
@@ -91,6 +94,7 @@ impl Disk {
         Ok(Disk {
             spec,
             medium: Medium::default(),
+            cached: None,
             number,
             listener,
             connection: None,
@@ -287,19 +291,20 @@ impl Disk {
     }
 
     /// Moves the data of a request that is done, and tells the kernel so in its queue of used requests. Gives
-    /// whether the kernel wants to be called. What it writes is recorded under the name that comes with the `record`.
+    /// whether the kernel wants to be called. What it changes is noted under its `tag`, in the `recording` if there is one.
     pub(crate) fn finish(
         &mut self,
         taken: &Taken,
         is_good: bool,
-        record: Option<(Tag, &mut Recording)>,
+        tag: Option<Tag>,
+        recording: Option<&mut Recording>,
     ) -> Result<bool> {
         let BlockRequest { asked, data, status } = &taken.request;
         let mut written = 1;
         let mut result = if is_good { Status::Ok } else { Status::Error };
         match *asked {
             Asked::Of { op, sector, sectors } if is_good => {
-                written += self.transfer(op, sector, sectors, data, record)?;
+                written += self.transfer((op, sector, sectors), data, tag, recording)?;
             }
             Asked::Of { .. } => {}
             Asked::Serial => written += self.serial(data)?,
@@ -316,46 +321,66 @@ impl Disk {
     /// Moves data; gives the bytes that went into the guest's memory.
     fn transfer(
         &mut self,
-        op: Op,
-        sector: u64,
-        sectors: u32,
+        (op, sector, sectors): (Op, u64, u32),
         data: &[Buffer],
-        mut record: Option<(Tag, &mut Recording)>,
+        tag: Option<Tag>,
+        recording: Option<&mut Recording>,
     ) -> Result<u32> {
-        let mut at = sector;
-        let mut into_guest = 0;
+        let is_noted = recording.is_some() || self.cached.is_some();
+        let (mut pieces, mut at, mut into_guest) = (Vec::new(), sector, 0);
         let mut bytes = Vec::new();
         match op {
             Op::Read | Op::Write { .. } => {
                 for buffer in data {
                     bytes.resize(buffer.bytes as usize, 0);
+                    let address = GuestAddress(buffer.address);
                     if op == Op::Read {
                         self.medium.read(at, &mut bytes);
-                        self.memory
-                            .write_slice(&bytes, GuestAddress(buffer.address))
-                            .map_err(broken)?;
+                        self.memory.write_slice(&bytes, address).map_err(broken)?;
                         into_guest += buffer.bytes;
                     } else {
-                        self.memory
-                            .read_slice(&mut bytes, GuestAddress(buffer.address))
-                            .map_err(broken)?;
+                        self.memory.read_slice(&mut bytes, address).map_err(broken)?;
                         self.medium.write(at, &bytes);
-                        if let Some((tag, recording)) = &mut record {
-                            recording.write(*tag, self.number, at, &bytes);
-                        }
+                        pieces.extend(is_noted.then(|| (at, Change::Bytes(bytes.clone()))));
                     }
                     at += u64::from(buffer.bytes) / SECTOR_BYTES;
                 }
             }
             Op::Discard | Op::Zeroes => {
                 self.medium.zero(sector, sectors.into());
-                if let Some((tag, recording)) = record {
-                    recording.zero(tag, self.number, sector, sectors.into());
-                }
+                let noted =
+                    (is_noted && sectors > 0).then_some((sector, Change::Zeroes(sectors.into())));
+                pieces.extend(noted);
             }
             Op::Flush => {}
         }
+        if let (Some(tag), false) = (tag, pieces.is_empty()) {
+            self.note(tag, pieces, recording);
+        }
         Ok(into_guest)
+    }
+
+    /// Notes what a command has changed.
+    fn note(&mut self, tag: Tag, pieces: Vec<(u64, Change)>, recording: Option<&mut Recording>) {
+        if let Some(recording) = recording {
+            recording.change(tag, self.number, pieces.clone());
+        }
+        if let Some(cached) = &mut self.cached {
+            cached.change(tag, pieces);
+        }
+    }
+
+    /// Bytes of memory that its contents take, about.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.medium.kept_bytes() + self.cached.as_ref().map_or(0, Cached::kept_bytes)
+    }
+
+    /// Power is cut: what was in the cache alone is lost. Gives the commands that had put it there.
+    pub(crate) fn cut(&mut self) -> Vec<Tag> {
+        let Some(cached) = &mut self.cached else { return Vec::new() };
+        let (lost, left) = cached.cut();
+        self.medium = left;
+        lost
     }
 
     fn serial(&self, data: &[Buffer]) -> Result<u32> {
@@ -376,4 +401,27 @@ impl Disk {
 
 fn broken(error: impl std::fmt::Display) -> Error {
     Error::new(format!("the guest's queue or memory: {error}"))
+}
+
+#[cfg(test)]
+impl Disk {
+    /// Where its data and its status go in the memory of [`Disk::with_memory`].
+    pub(crate) const DATA: u64 = 0x1_0000;
+    pub(crate) const STATUS: u64 = 0x8000;
+
+    /// Gives it a memory and a queue, as a kernel does that asks for no calls.
+    pub(crate) fn with_memory(&mut self) {
+        self.memory = GuestMemoryMmap::from_ranges(&[(GuestAddress(0), 1 << 17)]).unwrap();
+        let queue = self.queue(0).unwrap();
+        queue.try_set_size(16).unwrap();
+        queue.try_set_desc_table_address(GuestAddress(0x1000)).unwrap();
+        queue.try_set_avail_ring_address(GuestAddress(0x2000)).unwrap();
+        queue.try_set_used_ring_address(GuestAddress(0x3000)).unwrap();
+        queue.set_ready(true);
+        self.memory.write_obj(1_u16, GuestAddress(0x2000)).unwrap();
+    }
+
+    pub(crate) fn memory(&self) -> &GuestMemoryMmap {
+        &self.memory
+    }
 }

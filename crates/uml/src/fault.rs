@@ -31,6 +31,12 @@ pub enum Happening {
         /// How long.
         for_ns: Nanos,
     },
+    /// It has no power for so long: what it had in its cache alone is lost, and commands in flight and until then come back
+    /// with an error.
+    LosesPower {
+        /// How long.
+        for_ns: Nanos,
+    },
 }
 
 /// The faults of a run: those to come, and what stalled disks keep to themselves.
@@ -43,6 +49,8 @@ pub(crate) struct Faults {
     stalled: Vec<(u32, Nanos)>,
     /// What they have done.
     kept: Vec<Finished>,
+    /// Disks that have no power, and up to when.
+    without_power: Vec<(u32, Nanos)>,
 }
 
 impl Faults {
@@ -62,8 +70,9 @@ impl Faults {
         ends.chain(self.due.last().map(|&(at, _)| at)).min()
     }
 
-    /// Does to `device` what is due by `now`, up to which it has been advanced.
-    pub(crate) fn happen(&mut self, now: Nanos, device: &mut dyn Device) {
+    /// Does to `device` what is due by `now`, up to which it has been advanced. Gives the disks that lose their power.
+    pub(crate) fn happen(&mut self, now: Nanos, device: &mut dyn Device) -> Vec<u32> {
+        let mut cut = Vec::new();
         self.stalled.retain(|&(_, until)| until > now);
         while let Some((at, fault)) = self.due.pop_if(|&mut (at, _)| at <= now) {
             match fault.what {
@@ -73,8 +82,29 @@ impl Faults {
                     device.disturb(now, Disturbance::MediumError { drive, sector, sectors });
                 }
                 Happening::Stalls { for_ns } => self.stalled.push((fault.disk, at + for_ns)),
+                Happening::LosesPower { for_ns } => {
+                    self.without_power.push((fault.disk, at + for_ns));
+                    cut.push(fault.disk);
+                }
             }
         }
+        cut
+    }
+
+    /// Whether a disk has no power.
+    pub(crate) fn is_without_power(&self, now: Nanos, disk: usize) -> bool {
+        self.without_power.iter().any(|&(of, until)| of as usize == disk && now < until)
+    }
+
+    /// The disks that will lose it.
+    pub(crate) fn that_lose_power(stated: &[Fault]) -> impl Iterator<Item = usize> {
+        let lose = |fault: &&Fault| matches!(fault.what, Happening::LosesPower { .. });
+        stated.iter().filter(lose).map(|fault| fault.disk as usize)
+    }
+
+    /// What a disk has done and keeps to itself.
+    pub(crate) fn kept(&mut self) -> impl Iterator<Item = &mut Finished> {
+        self.kept.iter_mut()
     }
 
     /// What is `finished` of disks that answer, with what those had kept that answer again; the rest is kept.

@@ -10,47 +10,21 @@
 use crate::calendar::{Alive, Calendar, NEVER};
 use crate::control::{self, Mark};
 use crate::disk::{Disk, DiskSpec, Served, Taken};
+use crate::durable::Cached;
 use crate::fault::{Fault, Faults};
 use crate::medium::Medium;
 use crate::recording::Recording;
 use crate::request::Asked;
 use crate::vhost;
+use crate::window::{Command, Window, done_between};
 use crate::{Error, Result};
 use block::{Op, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use sim::{Advance, Counters, Device, Event, Nanos, Part, Spent, Tag, TargetCounters};
-use std::collections::BTreeMap;
+use sim::{Advance, Counters, Device, Event, Nanos, Part, Spent, Tag};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::os::fd::AsFd as _;
 use std::path::Path;
-
-/// A command as a disk saw it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command {
-    /// When it came.
-    pub submitted: Nanos,
-    /// When it was done.
-    pub done: Nanos,
-    /// Which disk, what, where; its target is the disk.
-    pub request: Request,
-}
-
-/// What the disks did while the guest measured.
-#[derive(Clone, Debug, Default)]
-pub struct Window {
-    /// When it began.
-    pub began_at: Nanos,
-    /// How long that was.
-    pub elapsed_ns: Nanos,
-    /// What each disk did.
-    pub targets: Vec<TargetCounters>,
-    /// Where the time of all commands went, by part.
-    pub spent_ns: Vec<u128>,
-    /// Commands done.
-    pub commands: u64,
-    /// Every command that was done, in that order.
-    pub trace: Vec<Command>,
-}
 
 /// What a kernel's run leaves.
 #[derive(Clone, Debug)]
@@ -94,6 +68,11 @@ impl Finished {
         Finished { disk, taken, is_good: true, by_device: None }
     }
 
+    /// It comes back with an error after all.
+    fn fail(&mut self) {
+        self.is_good = false;
+    }
+
     /// Some request of `disk`.
     #[cfg(test)]
     pub(crate) fn some_of(disk: usize) -> Self {
@@ -128,6 +107,9 @@ pub(crate) struct Machine<'a> {
     next_tag: Tag,
     /// Done, and the kernel not yet told.
     finished: Vec<Finished>,
+    /// Commands that a cut of a disk's power has ended, or whose data it has lost: what the device says of them later is
+    /// not so.
+    lost: BTreeSet<Tag>,
     faults: Faults,
     events: Vec<Event>,
     window: Window,
@@ -166,11 +148,15 @@ pub(crate) fn disks(
 impl<'a> Machine<'a> {
     pub(crate) fn new(
         calendar: Calendar,
-        disks: Vec<Disk>,
+        mut disks: Vec<Disk>,
         device: &'a mut dyn Device,
         is_recorded: bool,
         faults: Vec<Fault>,
     ) -> Self {
+        for number in Faults::that_lose_power(&faults) {
+            let disk = &mut disks[number];
+            disk.cached = Some(Cached::over(disk.medium.clone()));
+        }
         Machine {
             recording: is_recorded.then(Recording::default),
             calendar,
@@ -179,6 +165,7 @@ impl<'a> Machine<'a> {
             in_flight: BTreeMap::new(),
             next_tag: 0,
             finished: Vec::new(),
+            lost: BTreeSet::new(),
             faults: Faults::new(faults),
             events: Vec::new(),
             window: Window::default(),
@@ -242,32 +229,73 @@ impl<'a> Machine<'a> {
         let now = self.calendar.now();
         let mut events = std::mem::take(&mut self.events);
         self.device.advance(now, &mut events);
+        let mut cut = Vec::new();
         if self.faults.next_event().is_some_and(|at| at <= now) {
-            self.faults.happen(now, self.device);
+            cut = self.faults.happen(now, self.device);
             self.device.advance(now, &mut events);
         }
         let mut finished = Vec::new();
         for event in events.drain(..) {
             let (tag, result, spent) = match event {
+                Event::Done { tag, .. } | Event::Durable { tag, .. }
+                    if self.lost.contains(&tag) =>
+                {
+                    continue;
+                }
                 Event::Done { tag, result, spent, .. } => (tag, result, spent),
                 Event::Durable { tag, at } => {
-                    if let Some(recording) = &mut self.recording {
-                        recording.durable(tag, at);
-                    }
+                    self.durable(tag, at);
                     continue;
                 }
                 Event::Lost { .. } => continue,
             };
             let InFlight { disk, taken, submitted } =
                 self.in_flight.remove(&tag).expect("a device finishes what it was given");
+            if let (Ok(()), true, Some(cached)) =
+                (result, taken.request.changes(), &mut self.disks[disk].cached)
+            {
+                cached.done(tag);
+            }
             let by_device = Some(ByDevice { tag, submitted, spent });
             finished.push(Finished { disk, taken, is_good: result.is_ok(), by_device });
         }
         self.events = events;
-        for done in self.faults.answered(finished) {
+        let mut answered = self.faults.answered(finished);
+        for disk in cut {
+            answered.extend(self.cut(disk as usize));
+            let own = |done: &&mut Finished| done.disk == disk as usize;
+            let untold = self.finished.iter_mut().chain(self.faults.kept()).chain(&mut answered);
+            untold.filter(own).for_each(Finished::fail);
+        }
+        for done in answered {
             self.note(&done, now);
             self.finished.push(done);
         }
+    }
+
+    /// A power cut can no longer lose what a command changed.
+    fn durable(&mut self, tag: Tag, at: Nanos) {
+        if let Some(recording) = &mut self.recording {
+            recording.durable(tag, at);
+        }
+        self.disks
+            .iter_mut()
+            .filter_map(|disk| disk.cached.as_mut())
+            .for_each(|of| of.durable(tag));
+    }
+
+    /// Cuts the power of a disk. Gives what it had in flight.
+    fn cut(&mut self, disk: usize) -> Vec<Finished> {
+        self.lost.extend(self.disks[disk].cut());
+        let own: Vec<Tag> =
+            self.in_flight.iter().filter(|(_, of)| of.disk == disk).map(|(tag, _)| *tag).collect();
+        self.lost.extend(&own);
+        let ended = own.into_iter().filter_map(|tag| {
+            let InFlight { disk, taken, submitted } = self.in_flight.remove(&tag)?;
+            let by_device = Some(ByDevice { tag, submitted, spent: Spent::NONE });
+            Some(Finished { disk, taken, is_good: false, by_device })
+        });
+        ended.collect()
     }
 
     /// Notes a command that is done, while the guest measures.
@@ -292,8 +320,9 @@ impl<'a> Machine<'a> {
     fn deliver(&mut self) -> Result<Alive> {
         let mut calls: Vec<(usize, usize)> = Vec::new();
         for Finished { disk, taken, is_good, by_device } in std::mem::take(&mut self.finished) {
-            let record = by_device.and_then(|by| Some((by.tag, self.recording.as_mut()?)));
-            let wants_call = self.disks[disk].finish(&taken, is_good, record)?;
+            let tag = by_device.map(|by| by.tag);
+            let wants_call =
+                self.disks[disk].finish(&taken, is_good, tag, self.recording.as_mut())?;
             let call = (disk, taken.queue);
             if wants_call && !calls.contains(&call) {
                 calls.push(call);
@@ -408,6 +437,11 @@ impl<'a> Machine<'a> {
             self.finished.push(Finished::without_device(disk, taken));
             return Ok(());
         }
+        if self.faults.is_without_power(now, disk) {
+            self.finished
+                .push(Finished { is_good: false, ..Finished::without_device(disk, taken) });
+            return Ok(());
+        }
         if self.next_tag.is_multiple_of(LOOK_EVERY) {
             self.check_kept()?;
         }
@@ -421,7 +455,7 @@ impl<'a> Machine<'a> {
     }
 
     fn check_kept(&self) -> Result<()> {
-        let kept: u64 = self.disks.iter().map(|disk| disk.medium.kept_bytes()).sum();
+        let kept: u64 = self.disks.iter().map(Disk::kept_bytes).sum();
         if kept <= KEPT_BYTES_MAX {
             return Ok(());
         }
@@ -448,33 +482,21 @@ impl<'a> Machine<'a> {
         let Some((began, before)) = self.began.take() else { return };
         let after = self.counters();
         self.window.elapsed_ns = now - began;
-        let pairs = after.targets.iter().zip(&before.targets);
-        self.window.targets = pairs
-            .map(|(after, before)| TargetCounters {
-                commands: after.commands - before.commands,
-                sectors_read: after.sectors_read - before.sectors_read,
-                sectors_written: after.sectors_written - before.sectors_written,
-                read_hits: after.read_hits - before.read_hits,
-                billed: after.billed - before.billed,
-                on_credit: after.on_credit.saturating_sub(before.on_credit),
-                deferred: after.deferred.saturating_sub(before.deferred),
-                busy_ns: busy_by(after, now).saturating_sub(busy_by(before, began)),
-                busy_since: None,
-            })
-            .collect();
+        self.window.targets = done_between((began, &before), (now, &after));
     }
-}
-
-/// How long a disk had been busy at `now`.
-fn busy_by(target: &TargetCounters, now: Nanos) -> Nanos {
-    target.busy_ns + target.busy_since.map_or(0, |since| now.saturating_sub(since))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calendar::{Message, Operation};
+    use crate::fault::Happening;
+    use crate::request::{BlockRequest, Buffer, Status};
     use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
+    use sim::spiral::{SpiralSpec, Spirals};
+    use std::io::Write as _;
     use std::os::unix::net::UnixStream;
+    use vm_memory::{Bytes as _, GuestAddress};
 
     /// Serves a kernel that says nothing; what becomes of it when it was looked at a few times.
     fn serve_silence(answer: Option<&[u8]>) -> Result<Report> {
@@ -516,5 +538,106 @@ mod tests {
     fn a_guest_that_has_not_answered_may_be_silent() {
         let said = serve_silence(None).err().unwrap().to_string();
         assert!(said.contains("too long"), "{said}");
+    }
+
+    /// One disk with a write cache, whose power is cut 1 µs after the guest begins to measure, for a second.
+    struct Bench<'a> {
+        machine: Machine<'a>,
+        status: u64,
+    }
+
+    impl Bench<'_> {
+        /// Sends a command with data of this value; gives where its status will be.
+        fn send(&mut self, op: Op, sector: u64, value: u8) -> GuestAddress {
+            let disk = &self.machine.disks[0];
+            let (data, status) = (GuestAddress(Disk::DATA), GuestAddress(self.status));
+            disk.memory().write_slice(&[value; 4096], data).unwrap();
+            disk.memory().write_obj(0xff_u8, status).unwrap();
+            let data = Buffer { address: data.0, bytes: 4096, is_written: op == Op::Read };
+            let sectors = if op == Op::Flush { 0 } else { 8 };
+            let request = BlockRequest {
+                asked: Asked::Of { op, sector, sectors },
+                data: vec![data],
+                status: status.0,
+            };
+            self.status += 1;
+            self.machine.submit(0, Taken { queue: 0, head: 0, request }).unwrap();
+            status
+        }
+
+        /// Goes on until a command is done; gives its status.
+        fn until(&mut self, status: GuestAddress) -> u8 {
+            loop {
+                let said = self.machine.disks[0].memory().read_obj(status).unwrap();
+                if said != 0xff {
+                    return said;
+                }
+                let next = self.machine.next_event();
+                assert!(next < NEVER, "the command comes back");
+                self.machine.calendar.pass_to(next);
+                self.machine.advance();
+                assert_eq!(self.machine.deliver().unwrap(), Alive::Yes);
+            }
+        }
+
+        fn ask(&mut self, op: Op, sector: u64, value: u8) -> u8 {
+            let status = self.send(op, sector, value);
+            self.until(status)
+        }
+
+        /// The value that 4 KiB hold.
+        fn read(&mut self, sector: u64) -> u8 {
+            assert_eq!(self.ask(Op::Read, sector, 0xee), Status::Ok as u8);
+            self.machine.disks[0].memory().read_obj(GuestAddress(Disk::DATA)).unwrap()
+        }
+    }
+
+    #[test]
+    fn without_power_a_disk_keeps_what_was_flushed_and_loses_what_was_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let spec = SpiralSpec { sectors: 1 << 20, ..SpiralSpec::default() }.buffered(1 << 17);
+        let of_disk = DiskSpec {
+            sectors: spec.sectors,
+            has_write_cache: true,
+            has_discard: false,
+            physical_block_sectors: 1,
+        };
+        let mut disks = disks(directory.path(), &[of_disk], Vec::new(), b"cut").unwrap();
+        disks[0].with_memory();
+        let (ours, mut kernel) = UnixStream::pair().unwrap();
+        let mut calendar = Calendar::new(ours, 0);
+        let wait = Message { operation: Operation::Wait, sequence: 1, time: 0 };
+        kernel.write_all(&wait.bytes()).unwrap();
+        assert_eq!(calendar.serve().unwrap(), Alive::Yes);
+        let mut device = Spirals::new(1, spec);
+        let what = Happening::LosesPower { for_ns: 1_000_000_000 };
+        let faults = vec![Fault { after_ns: 1000, disk: 0, what }];
+        let machine = Machine::new(calendar, disks, &mut device, true, faults);
+        let mut bench = Bench { machine, status: Disk::STATUS };
+        let [good, bad] = [Status::Ok as u8, Status::Error as u8];
+
+        assert_eq!((bench.ask(Op::WRITE, 0, 1), bench.ask(Op::Flush, 0, 0)), (good, good));
+        assert_eq!(bench.ask(Op::WRITE, 4096, 2), good);
+        let began = bench.machine.calendar.now();
+        bench.machine.begin(began);
+        let in_flight = bench.send(Op::WRITE, 8192, 3);
+        assert_eq!(bench.until(in_flight), bad);
+        assert_eq!(bench.machine.calendar.now(), began + 1000, "it ends with the power");
+        assert_eq!((bench.ask(Op::Read, 0, 0), bench.ask(Op::WRITE, 0, 4)), (bad, bad));
+        bench.machine.calendar.pass_to(began + 1_000_001_000);
+        bench.machine.advance();
+        assert_eq!([0, 4096, 8192].map(|sector| bench.read(sector)), [1, 0, 0]);
+        // What the model of the drive still says of the lost writes changes nothing, not in the recording either.
+        assert_eq!((bench.ask(Op::WRITE, 4096, 5), bench.ask(Op::Flush, 0, 0)), (good, good));
+        assert_eq!([0, 4096, 8192].map(|sector| bench.read(sector)), [1, 5, 0]);
+        let recording = bench.machine.recording.take().unwrap();
+        let left = |instant| {
+            let (medium, mut first) = (recording.replay(1).cut_at(instant).remove(0), [0; 512]);
+            [0, 4096, 8192].map(|sector| {
+                medium.read(sector, &mut first);
+                first[0]
+            })
+        };
+        assert_eq!([left(began + 999_999_999), left(u64::MAX)], [[1, 0, 0], [1, 5, 0]]);
     }
 }

@@ -1,43 +1,33 @@
 //! Everything that was written to the disks of a machine, and when a power cut could no longer lose it: enough to say what
 //! each disk holds after a cut at any instant.
 
+use crate::durable::{Change, Durable};
 use crate::medium::Medium;
 use sim::{Nanos, Tag};
 use std::collections::BTreeMap;
 
-/// Something that changed sectors.
+/// What a command changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Written {
+    /// Its place among those that changed something.
+    place: u64,
     disk: usize,
-    sector: u64,
-    change: Change,
+    pieces: Vec<(u64, Change)>,
 }
 
-/// What it made of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Change {
-    Bytes(Vec<u8>),
-    Zeroes(u64),
-}
-
-/// What was written, in the order in which it was done.
+/// What was written, and when it was durable.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
-    written: BTreeMap<Tag, Vec<Written>>,
+    written: BTreeMap<Tag, Written>,
     durable_at: BTreeMap<Tag, Nanos>,
     /// What the guest has noted, and when.
     notes: Vec<(Nanos, u64)>,
 }
 
 impl Recording {
-    pub(crate) fn write(&mut self, tag: Tag, disk: usize, sector: u64, bytes: &[u8]) {
-        let change = Change::Bytes(bytes.to_vec());
-        self.written.entry(tag).or_default().push(Written { disk, sector, change });
-    }
-
-    pub(crate) fn zero(&mut self, tag: Tag, disk: usize, sector: u64, sectors: u64) {
-        let change = Change::Zeroes(sectors);
-        self.written.entry(tag).or_default().push(Written { disk, sector, change });
+    pub(crate) fn change(&mut self, tag: Tag, disk: usize, pieces: Vec<(u64, Change)>) {
+        let place = self.written.len() as u64;
+        self.written.insert(tag, Written { place, disk, pieces });
     }
 
     pub(crate) fn durable(&mut self, tag: Tag, at: Nanos) {
@@ -58,7 +48,7 @@ impl Recording {
         let mut order: Vec<(Nanos, Tag)> =
             self.durable_at.iter().map(|(tag, at)| (*at, *tag)).collect();
         order.sort_unstable();
-        Replay { of: self, order, next: 0, media: vec![Medium::default(); disks] }
+        Replay { of: self, order, next: 0, disks: vec![Durable::default(); disks] }
     }
 }
 
@@ -69,23 +59,20 @@ pub struct Replay<'a> {
     /// What became durable when, the first first.
     order: Vec<(Nanos, Tag)>,
     next: usize,
-    media: Vec<Medium>,
+    disks: Vec<Durable>,
 }
 
 impl Replay<'_> {
     /// What each disk holds after a cut at `instant`: all that was durable by then, and nothing else. Instants come in
     /// order.
-    pub fn cut_at(&mut self, instant: Nanos) -> &[Medium] {
+    pub fn cut_at(&mut self, instant: Nanos) -> Vec<Medium> {
         while let Some((_, tag)) = self.order.get(self.next).filter(|(at, _)| *at <= instant) {
-            for Written { disk, sector, change } in self.of.written.get(tag).into_iter().flatten() {
-                match change {
-                    Change::Bytes(bytes) => self.media[*disk].write(*sector, bytes),
-                    Change::Zeroes(sectors) => self.media[*disk].zero(*sector, *sectors),
-                }
+            if let Some(Written { place, disk, pieces }) = self.of.written.get(tag) {
+                self.disks[*disk].change_all(*place, pieces);
             }
             self.next += 1;
         }
-        &self.media
+        self.disks.iter().map(|disk| disk.medium().clone()).collect()
     }
 }
 
@@ -96,22 +83,23 @@ mod tests {
     #[test]
     fn a_cut_leaves_what_was_durable() {
         let mut recording = Recording::default();
-        // The second is durable before the first; the third never is.
-        recording.write(0, 1, 8, &[1; 512]);
-        recording.write(1, 1, 8, &[2; 512]);
-        recording.write(2, 0, 0, &[3; 512]);
+        let bytes = |value: u8, sectors: usize| Change::Bytes(vec![value; sectors * 512]);
+        // The second replaces a part of the first, and is durable before it; the third never is.
+        recording.change(4, 1, vec![(8, bytes(1, 1)), (9, bytes(1, 1))]);
+        recording.change(1, 1, vec![(8, bytes(2, 1))]);
+        recording.change(2, 0, vec![(0, bytes(3, 1))]);
         recording.durable(1, 100);
-        recording.durable(0, 200);
+        recording.durable(4, 200);
         let mut replay = recording.replay(2);
         let mut held = |instant| {
-            let mut sector = [0; 512];
+            let mut sectors = [0; 1024];
             let media = replay.cut_at(instant);
-            media[1].read(8, &mut sector);
-            (sector[0], media[0].kept_bytes())
+            media[1].read(8, &mut sectors);
+            (sectors[0], sectors[512], media[0].kept_bytes())
         };
         assert_eq!(
             [held(99), held(100), held(199), held(200), held(u64::MAX)],
-            [(0, 0), (2, 0), (2, 0), (1, 0), (1, 0)]
+            [(0, 0, 0), (2, 0, 0), (2, 0, 0), (2, 1, 0), (2, 1, 0)]
         );
     }
 }

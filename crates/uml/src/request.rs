@@ -117,6 +117,11 @@ impl BlockRequest {
         }
         Ok(BlockRequest { asked, data: data.to_vec(), status: status.address })
     }
+
+    /// Whether it changes what sectors hold.
+    pub fn changes(&self) -> bool {
+        matches!(self.asked, Asked::Of { op, sectors: 1.., .. } if op.modifies())
+    }
 }
 
 /// A read or write of as many sectors as there are in `data`.

@@ -12,6 +12,8 @@ mod disks;
 mod errors;
 mod evidence;
 mod explore;
+#[cfg(target_os = "linux")]
+mod failing;
 #[cfg(unix)]
 mod files;
 mod golden;
@@ -23,6 +25,8 @@ mod links;
 mod map;
 #[cfg(target_os = "linux")]
 mod mounted;
+#[cfg(target_os = "linux")]
+mod oracle;
 mod page;
 mod probe;
 mod promises;

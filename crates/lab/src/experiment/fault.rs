@@ -15,6 +15,8 @@ words! {
         Errors = "errors",
         /// It answers nothing for a while.
         Stall = "stall",
+        /// It has no power for a while, and what it had in its cache alone is lost.
+        Power = "power",
     }
 }
 
@@ -22,13 +24,13 @@ keys! {
     /// The keys of `fault`: what goes wrong with a member while a trial is measured, on the kernel rig.
     pub struct FaultKeys {
         /// What goes wrong: nothing; the member fails for good; sectors cannot be read until they are written again; it
-        /// answers nothing for a while
+        /// answers nothing for a while; it has no power for a while, and what it had in its cache alone is lost
         kind: FaultKind = condition("kind", FaultKind::TAKES).default("none"),
         /// The member, from 0
         member: u32 = condition("member", Takes::Count(0, 65_535)).default("0"),
         /// When, after measuring has begun
         at_ns: u64 = condition("at", Takes::Time(0, YEAR_NS)).default("1s"),
-        /// How long a stall lasts
+        /// How long a stall lasts, or a time without power
         lasts_ns: u64 = condition("lasts", Takes::Time(1, YEAR_NS)).default("1s"),
         /// The first sector that cannot be read, of the member
         from: u64 = condition("from", Takes::Sectors(0, u64::MAX)).default("0"),
@@ -82,6 +84,7 @@ impl FaultSetup {
                 uml::Happening::CannotRead { sector: from, sectors: length as u32 }
             }
             FaultKind::Stall => uml::Happening::Stalls { for_ns: lasts_ns },
+            FaultKind::Power => uml::Happening::LosesPower { for_ns: lasts_ns },
             FaultKind::Fail | FaultKind::Nothing => uml::Happening::Fails,
         };
         uml::Fault { after_ns: at_ns, disk: member, what }

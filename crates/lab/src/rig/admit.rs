@@ -90,7 +90,7 @@ pub(super) fn check_not_real(setup: &Setup) -> Result<()> {
     match setup.fault {
         None => Ok(()),
         Some(_) => Err(Error::input(
-            "`fault.kind`: members fail, err and stall at a time of their own with `--on kernel` only; add it, or set \
+            "`fault.kind`: members fail, err, stall and lose power at a time of their own with `--on kernel` only; add it, or set \
              `fault.kind=none`",
         )),
     }

@@ -44,10 +44,10 @@ pub(super) fn add(
         let instant = window.began_at + (share / u128::from(2 * cuts.count)) as u64;
         let durable = recording.notes().iter().filter(|(at, _)| *at <= instant).count() as u64;
         let media = replay.cut_at(instant);
-        let torn = torn_pages(ready.trial, media);
+        let torn = torn_pages(ready.trial, &media);
         let lost = cuts.lose_member.then_some((number % disks as u64) as usize);
         let cut = Cut { durable, lost };
-        let found = look(ready.rig, ready.trial, cut, media.to_vec())?;
+        let found = look(ready.rig, ready.trial, cut, media)?;
         shown.count(instant - window.began_at, cut, torn, &found);
     }
     let values = [
