@@ -1,10 +1,9 @@
-//! Messages of the vhost-user protocol, and requests of virtio-blk in a guest's memory.
+//! Messages of the vhost-user protocol.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use uml::vhost::Request;
+#[path = "../bodies/vhost.rs"]
+mod vhost;
 
-fuzz_target!(|message: (u32, &[u8])| {
-    let (number, payload) = message;
-    let _ = Request::parse(number % 40, payload);
-});
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|message: (u32, &[u8])| vhost::body(message.0, message.1));

@@ -3,7 +3,7 @@
 use crate::durable::{Cached, Change};
 use crate::medium::Medium;
 use crate::recording::Recording;
-use crate::request::{Asked, BlockRequest, Buffer, SERIAL_BYTES, Status};
+use crate::request::{self, Asked, BlockRequest, Buffer, SERIAL_BYTES, Status};
 use crate::vhost::{self, PROTOCOL_FEATURES, Received, Region, Request};
 use crate::{Error, Result};
 use block::{Op, SECTOR_BYTES};
@@ -12,7 +12,7 @@ use std::fs::File;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use virtio_queue::{Queue, QueueOwnedT as _, QueueT as _};
+use virtio_queue::{Queue, QueueT as _};
 use vm_memory::{Bytes as _, FileOffset, GuestAddress, GuestMemoryMmap};
 
 /// What the kernel is told of a disk.
@@ -275,19 +275,9 @@ impl Disk {
         let Disk { memory, queues, spec, .. } = self;
         let of_queue = queues.get_mut(queue);
         let of_queue = of_queue.ok_or_else(|| Error::new(format!("there is no queue {queue}")))?;
-        let mut taken = Vec::new();
-        for chain in of_queue.iter(&*memory).map_err(broken)? {
-            let head = chain.head_index();
-            let buffer = |descriptor: virtio_queue::desc::split::Descriptor| Buffer {
-                address: descriptor.addr().0,
-                bytes: descriptor.len(),
-                is_written: descriptor.is_write_only(),
-            };
-            let buffers: Vec<Buffer> = chain.map(buffer).collect();
-            let request = BlockRequest::read(memory, &buffers, spec.sectors)?;
-            taken.push(Taken { queue, head, request });
-        }
-        Ok(taken)
+        let taken = request::take(memory, of_queue, spec.sectors)?;
+        let taken = taken.into_iter().map(|(head, request)| Taken { queue, head, request });
+        Ok(taken.collect())
     }
 
     /// Moves the data of a request that is done, and tells the kernel so in its queue of used requests. Gives

@@ -3,6 +3,8 @@
 
 use crate::{Error, Result};
 use block::{Op, SECTOR_BYTES};
+use virtio_queue::desc::split::Descriptor;
+use virtio_queue::{Queue, QueueOwnedT as _, QueueT as _};
 use vm_memory::{Bytes as _, GuestAddress, GuestMemory as _, GuestMemoryMmap, Permissions};
 
 /// A part of the guest's memory.
@@ -122,6 +124,62 @@ impl BlockRequest {
     pub fn changes(&self) -> bool {
         matches!(self.asked, Asked::Of { op, sectors: 1.., .. } if op.modifies())
     }
+}
+
+/// Takes all requests out of a queue of a disk of `sectors`, each with the number of its first descriptor.
+///
+/// # Errors
+///
+/// Where the queue is none, or holds a chain that is no request.
+pub fn take(
+    memory: &GuestMemoryMmap,
+    queue: &mut Queue,
+    sectors: u64,
+) -> Result<Vec<(u16, BlockRequest)>> {
+    let mut taken = Vec::new();
+    for chain in queue.iter(memory).map_err(broken)? {
+        let head = chain.head_index();
+        let buffer = |descriptor: Descriptor| Buffer {
+            address: descriptor.addr().0,
+            bytes: descriptor.len(),
+            is_written: descriptor.is_write_only(),
+        };
+        let buffers: Vec<Buffer> = chain.map(buffer).collect();
+        taken.push((head, BlockRequest::read(memory, &buffers, sectors)?));
+    }
+    Ok(taken)
+}
+
+/// The entries of the queue of [`in_memory`], and where its parts are.
+const ENTRIES: u16 = 16;
+const DESCRIPTORS: u64 = 0;
+const AVAILABLE: u64 = 0x100;
+const USED: u64 = 0x200;
+
+/// The requests in a guest's memory that holds these bytes and then zeroes, 64 KiB in all, whose first 512 are a queue of 16
+/// entries: the descriptors, and from byte 256 on what is available. It is for tests, and takes any bytes.
+///
+/// # Errors
+///
+/// As [`take`].
+pub fn in_memory(bytes: &[u8], sectors: u64) -> Result<Vec<(u16, BlockRequest)>> {
+    let memory = GuestMemoryMmap::from_ranges(&[(GuestAddress(0), IN_MEMORY_BYTES)]);
+    let memory = memory.map_err(|error| broken(format!("{error:?}")))?;
+    let bytes = &bytes[..bytes.len().min(IN_MEMORY_BYTES)];
+    memory.write_slice(bytes, GuestAddress(0)).map_err(broken)?;
+    let mut queue = Queue::new(ENTRIES).map_err(broken)?;
+    queue.try_set_desc_table_address(GuestAddress(DESCRIPTORS)).map_err(broken)?;
+    queue.try_set_avail_ring_address(GuestAddress(AVAILABLE)).map_err(broken)?;
+    queue.try_set_used_ring_address(GuestAddress(USED)).map_err(broken)?;
+    queue.set_ready(true);
+    take(&memory, &mut queue, sectors)
+}
+
+/// The bytes of the memory of [`in_memory`].
+pub const IN_MEMORY_BYTES: usize = 1 << 16;
+
+fn broken(error: impl std::fmt::Display) -> Error {
+    Error::new(format!("the guest's queue or memory: {error}"))
 }
 
 /// A read or write of as many sectors as there are in `data`.
