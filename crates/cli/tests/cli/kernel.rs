@@ -737,6 +737,18 @@ fn commands_cost_the_host_where_that_is_asked_for() {
     assert!(free > 1400.0 && (1200.0..1366.0).contains(&charged), "{free} {charged}");
     let manifest = fs::read_to_string(here.path().join("charged/manifest.toml")).unwrap();
     assert!(manifest.contains("3 us for each command to a drive, of linux-6.1"), "{manifest}");
+    // So does the report, words wrapped as they may be.
+    for (results, said) in [
+        ("free", "processor the guest's takes no time"),
+        (
+            "charged",
+            "processor 3 us for each command to a drive, of linux-6.1; nothing else takes time",
+        ),
+    ] {
+        let report = stdout(here.path(), &["report", results]);
+        let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(said), "{report}");
+    }
     for (host, said) in [("nope", "no host is called `nope`"), ("ideal", "`volume_command_us`")] {
         let refused = ileave(here.path(), &[&run[..], &["x", "--cpu", host]].concat());
         assert_eq!(refused.status.code(), Some(2));

@@ -1,5 +1,5 @@
 //! What of the host holds layouts up: the processor of md's thread for parity, those of the programs, or what no model has,
-//! the buses that drives share.
+//! the buses that drives share. Of a real kernel on modelled drives, what was charged for its processor.
 
 use super::Ranked;
 use super::answer::{Point, point};
@@ -36,8 +36,20 @@ pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
     if !manifest.modelled() {
         return Vec::new();
     }
-    let all = [of_programs, of_clock::told, of_locks, of_ideal, of_buses, of_thread];
+    let all = [of_guest, of_programs, of_clock::told, of_locks, of_ideal, of_buses, of_thread];
     all.iter().filter_map(|of| of(ranked, manifest, records)).collect()
+}
+
+/// What a real kernel's processor was charged in virtual time, in which it takes none by itself.
+fn of_guest(_: &[Ranked], manifest: &Manifest, _: &[Record]) -> Option<Point> {
+    let cost = manifest.machine.get("cpu_cost").filter(|_| manifest.host_is_real())?;
+    let said = if cost.starts_with("none") {
+        "the guest's takes no time: where a real one is the limit, these rates are too high (`--cpu linux-6.1` charges each command \
+         to a drive)"
+    } else {
+        cost
+    };
+    Some(point("processor", said.to_string()))
 }
 
 /// Programs that are so busy with sending decide the rate.
@@ -96,7 +108,8 @@ fn of_ideal(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Optio
     let settings = manifest.settings();
     let host = settings.get("host.name");
     let is_ideal = host.is_none_or(|name| name.as_str() == Some(IDEAL_HOST));
-    if !is_ideal {
+    // Below a real kernel no host is modelled.
+    if !is_ideal || manifest.host_is_real() {
         return None;
     }
     let writes = |record: &Record| !manifest.only_read.contains(&record.workload);
@@ -223,6 +236,31 @@ mod tests {
         assert!(said.contains("parity of md-raid5 is busy") && said.contains("EPYC"), "{said}");
         assert!(of_host("ideal").is_some_and(|said| said.contains("takes no processor time")));
         assert!(of_host("linux-6.1-virtual").is_some_and(|said| said.contains("the figures of")));
+    }
+
+    #[test]
+    fn what_a_guests_processor_was_charged_is_said() {
+        let (mut manifest, records) = modelled(
+            "[volume]\ndrives = '6x980-pro-1tb'\nlevel = ['md-raid5', 'md-raid10']\n\
+             [workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '1MiB'\ndepth = 8\ncount = 3000\n",
+        );
+        let mut said = |machine: &[(&str, &str)]| -> Vec<(String, String)> {
+            let own = |&(key, value): &(&str, &str)| (key.to_string(), value.to_string());
+            manifest.machine = machine.iter().map(own).collect();
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            let of_host = |point: &Point| ["processor", "host"].contains(&point.about.as_str());
+            let points = verdict.points.into_iter().filter(of_host);
+            points.map(|point| (point.about, point.text)).collect()
+        };
+        let [(about, _)] = &said(&[])[..] else { panic!("one point of the modelled host") };
+        assert_eq!(about, "host");
+        let kernel = ("kernel", "6.1");
+        let [(about, free)] = &said(&[kernel, ("cpu_cost", "none: it takes no time")])[..] else {
+            panic!("one point of the guest")
+        };
+        assert!(about == "processor" && free.contains("takes no time") && free.contains("--cpu"));
+        let charged = said(&[kernel, ("cpu_cost", "3 us for each command to a drive")]);
+        assert_eq!(charged, [("processor".into(), "3 us for each command to a drive".into())]);
     }
 
     #[test]
