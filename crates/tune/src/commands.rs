@@ -98,16 +98,32 @@ impl CachesOff {
     }
 
     /// Why a command turns them off, and what leaving it out would mean.
-    fn why(self) -> &'static str {
+    fn why(self, is_flash: bool) -> String {
+        // What hdparm.conf(5) sets is of ATA; an NVMe drive need not keep a feature that was set.
+        let kept = if is_flash {
+            "for after a restart, let a unit of systemd run this line"
+        } else {
+            "for after a restart, use a udev rule or hdparm.conf"
+        };
         match self {
-            CachesOff::Asked => {
-                "write caches off, as was asked; for after a restart, use a udev rule or hdparm.conf"
-            }
-            CachesOff::Measured => {
-                "write caches off, as it was measured; for after a restart, use a udev rule or hdparm.conf. Leave this line out to \
-                 keep them on: writes alone may be up to three times as fast, beside reads no faster, and a power cut loses \
-                 acknowledged writes that were not flushed"
-            }
+            CachesOff::Asked => format!("write caches off, as was asked; {kept}"),
+            CachesOff::Measured if is_flash => format!(
+                "write caches off, as it was measured; {kept}. Leave it out to keep them on: a power cut then loses acknowledged \
+                 writes that were not flushed"
+            ),
+            CachesOff::Measured => format!(
+                "write caches off, as it was measured; {kept}. Leave this line out to keep them on: writes alone may be up to three \
+                 times as fast, beside reads no faster, and a power cut loses acknowledged writes that were not flushed"
+            ),
+        }
+    }
+
+    /// What turns off the cache of `$disk`.
+    fn command(is_flash: bool) -> &'static str {
+        if is_flash {
+            "case $disk in /dev/nvme*) nvme set-feature $disk -f 6 -v 0;; *) hdparm -W0 $disk;; esac"
+        } else {
+            "hdparm -W0 $disk"
         }
     }
 }
@@ -187,9 +203,12 @@ impl Plan<'_> {
     pub(crate) fn caches_line(&self) -> Option<(String, String)> {
         let is_said = self.caches_off == Some(CachesOff::Measured) && self.volumes.is_none();
         is_said.then(|| {
-            let text = "off: that is what was measured, and what the commands build (`hdparm -W0`); to ask about caches that are \
-                        on, write [write_cache=true] after the drive's name";
-            ("write caches".into(), text.into())
+            let by = if self.is_flash { "`nvme set-feature -f 6`, or `hdparm -W0`" } else { "`hdparm -W0`" };
+            let text = format!(
+                "off: that is what was measured, and what the commands build ({by}); to ask about caches that are on, write \
+                 [write_cache=true] after the drive's name"
+            );
+            ("write caches".into(), text)
         })
     }
 
@@ -205,12 +224,9 @@ impl Plan<'_> {
         commands.push(self.named_drives("/dev/sdb"));
         // Nobody switches a cache behind a network.
         if let (Some(off), None) = (self.caches_off, &self.volumes) {
-            let each = if self.is_flash {
-                "case $disk in /dev/nvme*) nvme set-feature $disk -f 6 -v 0;; *) hdparm -W0 $disk;; esac"
-            } else {
-                "hdparm -W0 $disk"
-            };
-            commands.push(build(off.why(), format!("for disk in $disks; do {each}; done")));
+            let each = CachesOff::command(self.is_flash);
+            let line = format!("for disk in $disks; do {each}; done");
+            commands.push(build(&off.why(self.is_flash), line));
         }
         if let Some(name) = self.scheduler {
             commands.push(build(
@@ -267,7 +283,7 @@ impl Plan<'_> {
                 ));
             }
         }
-        commands.extend(self.of_queue());
+        commands.extend(self.of_queue(&Queue::of_md()));
         let scan = "mdadm --detail --scan >> /etc/mdadm/mdadm.conf";
         let (what, line) = if self.level.nested().is_some() && self.spares > 0 {
             let arrays = self.arrays().join(" ");
@@ -305,12 +321,13 @@ impl Plan<'_> {
     }
 
     /// What sets how far Linux reads ahead on the device that is mounted, and how large requests to it are.
-    fn of_queue(&self) -> Vec<Command> {
+    fn of_queue(&self, queue: &Queue) -> Vec<Command> {
+        let Queue { name, block, rule } = queue;
         let set = |what: &str, key: &str, kib: u64, file: &str| {
             build(
-                &format!("{what} of md0, now and after a restart"),
+                &format!("{what} of {name}, now and after a restart"),
                 format!(
-                    "echo {kib} > /sys/block/md0/queue/{key}; echo 'SUBSYSTEM==\"block\", KERNEL==\"md0\", \
+                    "echo {kib} > /sys/block/{block}/queue/{key}; echo 'SUBSYSTEM==\"block\", {rule}, \
                      ACTION==\"add|change\", ATTR{{queue/{key}}}=\"{kib}\"' > /etc/udev/rules.d/60-{file}.rules"
                 ),
             )
@@ -413,6 +430,43 @@ impl Plan<'_> {
     }
 }
 
+/// The queue of a device, of which Linux has settings.
+pub(super) struct Queue {
+    /// What people call the device.
+    name: String,
+    /// Its name in /sys/block, as a shell finds it.
+    block: String,
+    /// What tells it from others in a udev rule.
+    rule: String,
+}
+
+impl Queue {
+    /// The array that is mounted.
+    fn of_md() -> Queue {
+        Queue { name: "md0".into(), block: "md0".into(), rule: "KERNEL==\"md0\"".into() }
+    }
+
+    /// A `device` of the device mapper, whose number may be another after a restart.
+    fn of_mapper(name: &str, device: &str) -> Queue {
+        Queue {
+            name: device.into(),
+            block: format!("$(basename $(readlink -f {device}))"),
+            rule: format!("ENV{{DM_NAME}}==\"{name}\""),
+        }
+    }
+
+    /// The one drive, by its current name.
+    fn of_drive() -> Queue {
+        let block = "$(basename $disks)";
+        // The shell has a word between two quotes.
+        Queue {
+            name: "the drive".into(),
+            block: block.into(),
+            rule: format!("KERNEL==\"'{block}'\""),
+        }
+    }
+}
+
 /// mdadm's number of a level, and its option of the layout.
 fn of_mdadm(name: &str) -> (&'static str, String) {
     // mdadm writes the N of DDF's layouts large.
@@ -448,6 +502,25 @@ mod tests {
     use super::file_systems::Stripes;
     use super::*;
     use std::fmt::Write as _;
+
+    /// hdparm(8) and its file are of ATA, and not of `NVMe`.
+    #[test]
+    fn caches_of_flash_are_not_hdparm_s() {
+        let said = |is_flash: bool, off: CachesOff| {
+            let plan = Plan { caches_off: Some(off), is_flash, ..plan("md-raid10", 4) };
+            let commands = plan.drives();
+            let own = commands.iter().find(|command| command.line.contains("hdparm -W0")).unwrap();
+            (own.what.clone(), plan.caches_line().map(|(_, text)| text))
+        };
+        let (why, line) = said(true, CachesOff::Measured);
+        assert!(why.contains("a unit of systemd") && !why.contains("hdparm.conf"), "{why}");
+        assert!(!why.contains("three times as fast"), "that is of disks: {why}");
+        assert!(line.unwrap().contains("`nvme set-feature -f 6`, or `hdparm -W0`"));
+        let (why, line) = said(false, CachesOff::Measured);
+        assert!(why.contains("hdparm.conf") && why.contains("three times as fast"), "{why}");
+        assert!(line.unwrap().contains("(`hdparm -W0`)"));
+        assert!(said(false, CachesOff::Asked).0.ends_with("use a udev rule or hdparm.conf"));
+    }
 
     fn plan(level: &str, members: usize) -> Plan<'static> {
         Plan {

@@ -2,7 +2,7 @@
 //! system has no such volume, the line says why.
 
 use super::requests::{raidz_kib, record_size};
-use super::{Command, Plan, Requests, ccd, near_level};
+use super::{Command, Plan, Requests, build, ccd, near_level};
 
 /// The commands of LVM, ZFS, btrfs, FreeBSD's GEOM, and NetBSD's ccd and RAIDframe.
 pub(super) fn commands(plan: &Plan<'_>) -> Vec<Command> {
@@ -100,21 +100,41 @@ fn of_netbsd(volume: &str) -> (String, String) {
     )
 }
 
-/// An FFS on what GEOM builds, whose modules are to be loaded before it is mounted: a stripe of mirrors takes both.
-fn of_freebsd(shell: &str) -> (String, String) {
-    // The outermost first.
+/// The classes of GEOM that a line uses, the outermost first: a stripe of mirrors takes both.
+fn geom_classes(shell: &str) -> Vec<&'static str> {
     let all = ["stripe", "mirror", "raid3"];
-    let used = || all.into_iter().filter(|class| shell.contains(&format!("g{class} label")));
-    let class = used().next().unwrap_or("stripe");
-    let load = |class: &str| format!("echo 'geom_{class}_load=\"YES\"' >> /boot/loader.conf; ");
-    let modules = if used().count() > 1 { "modules" } else { "module" };
+    all.into_iter().filter(|class| shell.contains(&format!("g{class} label"))).collect()
+}
+
+/// What has the loader load the modules of such classes, and what that is called.
+fn loaded_by_freebsd(classes: &[&str]) -> (String, String) {
+    let load = |class: &&str| format!("echo 'geom_{class}_load=\"YES\"' >> /boot/loader.conf");
+    let modules = if classes.len() > 1 { "modules" } else { "module" };
+    let lines: Vec<String> = classes.iter().map(load).collect();
+    (format!("the {modules} when the machine starts"), lines.join("; "))
+}
+
+/// An FFS on what GEOM builds, whose modules are to be loaded before it is mounted.
+fn of_freebsd(shell: &str) -> (String, String) {
+    let classes = geom_classes(shell);
+    let class = classes.first().copied().unwrap_or("stripe");
+    let (what, load) = loaded_by_freebsd(&classes);
     (
-        format!("its file system, and the {modules} when the machine starts"),
-        format!(
-            "{}newfs -U /dev/{class}/data && mount /dev/{class}/data /srv",
-            used().map(load).collect::<String>()
-        ),
+        format!("its file system, and {what}"),
+        format!("{load}; newfs -U /dev/{class}/data && mount /dev/{class}/data /srv"),
     )
+}
+
+/// What builds the volume on FreeBSD with GEOM, and has it there after a restart.
+pub(super) fn of_geom(plan: &Plan<'_>) -> Vec<Command> {
+    let mut commands = of_system(plan, "FreeBSD");
+    let classes: Vec<&str> =
+        commands.iter().flat_map(|command| geom_classes(&command.line)).collect();
+    if !classes.is_empty() {
+        let (what, line) = loaded_by_freebsd(&classes);
+        commands.push(build(&what, line));
+    }
+    commands
 }
 
 fn stripe(plan: &Plan<'_>) -> Vec<Line> {

@@ -1,6 +1,6 @@
 //! The file system on a volume of Linux: mkfs with what it is told of the stripes, and mount(8).
 
-use super::{Command, Plan, build};
+use super::{Command, Plan, build, dm};
 
 /// A file system that was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,9 +44,11 @@ impl Plan<'_> {
     pub(super) fn mount(&self, what: &str, device: &str) -> Command {
         let options = self.mount_options();
         let (with, of_table) = match options {
-            "" => (String::new(), "defaults"),
-            options => (format!("-o {options} "), options),
+            "" => (String::new(), "defaults".to_string()),
+            options => (format!("-o {options} "), options.to_string()),
         };
+        // It may be there only after the machine has started, which is not to wait for it in vain.
+        let of_table = if device == dm::DEVICE { of_table + ",nofail" } else { of_table };
         build(
             &format!("{what}, now and after a restart"),
             format!(

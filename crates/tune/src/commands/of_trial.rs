@@ -2,8 +2,8 @@
 
 use super::file_systems::Stripes;
 use super::{
-    CachesOff, ChosenFileSystem, Command, Plan, REGION_KIB, Remembered, Requests, build, ccd,
-    check, dm, elsewhere, ffs, volumes,
+    CachesOff, ChosenFileSystem, Command, Plan, Queue, REGION_KIB, Remembered, Requests, build,
+    ccd, check, dm, elsewhere, ffs, volumes,
 };
 use crate::beside::Beside;
 use crate::question::Question;
@@ -56,6 +56,10 @@ const NOT_SET: [&str; 6] = [
     "volume.member_outstanding",
 ];
 
+/// What only the commands of some volumes set, and by which names.
+const SET_BY: [(&str, &[&str]); 2] =
+    [(ffs::LARGEST, &["max_sectors_kb", "MAXPHYS"]), ("volume.read_ahead", &["read_ahead_kb"])];
+
 /// The systems whose commands are known, by a part of the names of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum System {
@@ -98,7 +102,11 @@ pub(crate) fn of_trial(
     }
     let is_left = |path: &str| {
         let of_drive = path.starts_with("drive.") && path != "drive.write_cache";
-        NOT_SET.contains(&path) || of_drive
+        let by = SET_BY.iter().find(|(key, _)| *key == path);
+        let is_missing = by.is_some_and(|(_, names)| {
+            commands.iter().all(|of| names.iter().all(|name| !of.line.contains(name)))
+        });
+        NOT_SET.contains(&path) || of_drive || is_missing
     };
     let left = trial.cell.at.iter().filter(|(path, _)| is_left(path));
     let left: Vec<String> = left.map(|(path, value)| format!("{path} = {value}")).collect();
@@ -191,14 +199,15 @@ fn volume(
     let of_ccd = if name.starts_with("ccd-") { name } else { like };
     let is_of_ccd = name.starts_with("ccd-") || system == System::OldFreeBsd;
     if let Some(level) = name.strip_prefix("raidframe-") {
-        return of_bsd(&plan, elsewhere::of_raidframe(&plan, level), name);
+        return of_bsd(&plan, elsewhere::of_raidframe(&plan, level), name, OF_SD);
     }
     if is_of_ccd || system == System::NetBsd && like == "md-stripe" {
-        return of_bsd(&plan, ccd::commands(of_ccd, members, volume.interleave_sectors), name);
+        let lines = ccd::commands(of_ccd, members, volume.interleave_sectors);
+        return of_bsd(&plan, lines, name, OF_SD);
     }
     match system {
-        System::NetBsd => of_bsd(&plan, elsewhere::of_system(&plan, "NetBSD"), name),
-        System::FreeBsd => of_bsd(&plan, elsewhere::of_system(&plan, "FreeBSD"), name),
+        System::NetBsd => of_bsd(&plan, elsewhere::of_system(&plan, "NetBSD"), name, OF_SD),
+        System::FreeBsd => of_bsd(&plan, elsewhere::of_geom(&plan), name, OF_DA),
         System::OldFreeBsd | System::Linux => {
             of_linux(&plan, volume, like, pool_of(trial).as_deref())
         }
@@ -211,18 +220,26 @@ fn of_linux(plan: &Plan<'_>, volume: &Volume, like: &str, pool: Option<&str>) ->
     if name == like && (name.starts_with("md-") || name.starts_with("btrfs-")) {
         return plan.commands();
     }
-    let file_systems = |device: &str| match plan.file_system {
-        Some(_) => plan.file_systems(device),
-        None => Vec::new(),
+    // What is set of the device, and the file system on it.
+    let on = |device: &str, queue: &Queue| {
+        let set = plan.of_queue(queue);
+        let files = plan.file_system.as_ref().map(|_| plan.file_systems(device));
+        set.into_iter().chain(files.into_iter().flatten()).collect::<Vec<Command>>()
     };
     if let Some(options) = pool {
         return of_zfs(plan, options);
     }
     if let Some([built, checked]) = dm::commands(volume) {
-        return [plan.drives(), built, file_systems(dm::DEVICE), checked].concat();
+        return [
+            plan.drives(),
+            built,
+            on(dm::DEVICE, &Queue::of_mapper("data", dm::DEVICE)),
+            checked,
+        ]
+        .concat();
     }
     if name == "single" {
-        return [plan.drives(), vec![of_one_drive()], file_systems("$disks")].concat();
+        return [plan.drives(), vec![of_one_drive()], on("$disks", &Queue::of_drive())].concat();
     }
     if name.starts_with("lvm-") {
         let lines = elsewhere::of_system(plan, LVM);
@@ -230,14 +247,16 @@ fn of_linux(plan: &Plan<'_>, volume: &Volume, like: &str, pool: Option<&str>) ->
         let checked =
             "lvs -o lv_name,segtype,stripes,stripesize,regionsize,sync_percent vg0".into();
         let checked = vec![check("type, stripes, their size, and how much is in sync", checked)];
-        return [plan.drives(), lines, file_systems(OF_LVM), checked].concat();
+        return [plan.drives(), lines, on(OF_LVM, &Queue::of_mapper("vg0-data", OF_LVM)), checked]
+            .concat();
     }
     let rented = plan.rented().into_iter();
     let commands: Vec<Command> = rented.chain(elsewhere::commands(plan)).collect();
     if commands.is_empty() {
         return vec![none_for(name)];
     }
-    commands.into_iter().chain(file_systems(ANY)).collect()
+    let files = plan.file_system.as_ref().map(|_| plan.file_systems(ANY));
+    commands.into_iter().chain(files.into_iter().flatten()).collect()
 }
 
 /// Options of `zpool create`, where the trial is on a pool of ZFS.
@@ -264,15 +283,23 @@ fn of_zfs(plan: &Plan<'_>, options: &str) -> Vec<Command> {
     ]
 }
 
-/// The drives, and what a system of BSD builds of them.
-fn of_bsd(plan: &Plan<'_>, lines: Vec<Command>, name: &str) -> Vec<Command> {
+/// What drives of NetBSD are called, and those of FreeBSD before GEOM: ccd and RAIDframe take partitions.
+const OF_SD: &str = "/dev/sd0e";
+
+/// What those of FreeBSD are called since; GEOM takes whole ones.
+const OF_DA: &str = "/dev/da0";
+
+/// The drives, which are called as in the `example`, and what a system of BSD builds of them.
+fn of_bsd(plan: &Plan<'_>, lines: Vec<Command>, name: &str, example: &str) -> Vec<Command> {
     if name == "single" {
         return vec![of_one_drive()];
     }
     if lines.is_empty() {
         return vec![none_for(name)];
     }
-    [vec![plan.named_drives("/dev/sd0e")], lines].concat()
+    // It is the system of the experiment, not another one.
+    let lines = lines.into_iter().map(|line| Command { when: "build", ..line }).collect();
+    [vec![plan.named_drives(example)], lines].concat()
 }
 
 /// That one drive takes nothing to build.
@@ -555,6 +582,81 @@ mod tests {
         let said = lines(text);
         assert!(said.iter().any(|line| line.starts_with("# host.buses = ")), "{said:#?}");
         assert!(said.iter().any(|line| line.contains(" > /sys/block/md0/queue/max_sectors_kb; ")));
+    }
+
+    /// GEOM's modules are loaded before the volume is mounted, and its drives are called otherwise than those of NetBSD.
+    #[test]
+    fn freebsd_has_its_volume_after_a_restart() {
+        let of = |level: &str, members: usize| {
+            let text = format!(
+                "[volume]\ndrives = '{members}xwd740gd'\nlevel = '{level}'\ninterleave = 64\n[workload.a]\ncount = 5\n"
+            );
+            let experiment = Experiment::parse("mine.toml", &text).unwrap();
+            let mut trial = Trials::new(&experiment).unwrap().trials.remove(0);
+            std::sync::Arc::make_mut(&mut trial.setup).host.name = "mine-freebsd-14".into();
+            of_trial(&experiment, &trial, None, &Beside::default())
+        };
+        let stripe = of("stripe", 2);
+        assert!(stripe.iter().all(|command| command.when == "build"), "{stripe:?}");
+        assert!(stripe[0].line.ends_with("as in /dev/da0"), "{stripe:?}");
+        assert!(stripe[1].line.starts_with("gstripe label "), "{stripe:?}");
+        assert_eq!(stripe[2].line, "echo 'geom_stripe_load=\"YES\"' >> /boot/loader.conf");
+        assert_eq!(stripe.len(), 3);
+        let both = of("raid10", 4).pop().unwrap();
+        assert_eq!(both.what, "the modules when the machine starts");
+        assert!(both.line.contains("geom_stripe_load") && both.line.contains("geom_mirror_load"));
+        // What GEOM does not have has no module.
+        let none = of("raid6", 4);
+        assert!(none.iter().all(|command| !command.line.contains("loader.conf")), "{none:?}");
+    }
+
+    /// What is set of md's arrays is set of other volumes, too, or said to be set by nothing.
+    #[test]
+    fn every_volume_has_its_largest_request_and_read_ahead() {
+        let of = |level: &str, members: usize| {
+            // One drive has no such key.
+            let ahead = if members > 1 { "read_ahead = ['1MiB', '4MiB']\n" } else { "" };
+            lines(&format!(
+                "[volume]\ndrives = '{members}xwd740gd'\nlevel = '{level}'\ninterleave = '64KiB'\n{ahead}[host]\nmax_transfer = ['128KiB', '512KiB']\n[workload.a]\ncount = 5\n"
+            ))
+        };
+        let starts = |lines: &[String], with: &str| lines.iter().any(|line| line.starts_with(with));
+        for (level, members, block) in [
+            ("md-raid5", 4, "md0"),
+            ("dm-stripe", 4, "$(basename $(readlink -f /dev/mapper/data))"),
+            ("lvm-raid5", 4, "$(basename $(readlink -f /dev/vg0/data))"),
+            ("single", 1, "$(basename $disks)"),
+        ] {
+            let said = of(level, members);
+            let ahead = Some(("read_ahead_kb", 4096)).filter(|_| members > 1);
+            for (key, kib) in [("max_sectors_kb", 512)].into_iter().chain(ahead) {
+                let line = format!("echo {kib} > /sys/block/{block}/queue/{key}; echo 'SUBSYSTEM");
+                assert!(starts(&said, &line), "{level}: {said:#?}");
+            }
+            assert!(!starts(&said, "# host.max_transfer"), "{level}: {said:#?}");
+        }
+        let mapper = of("dm-stripe", 4).join("\n");
+        assert!(mapper.contains("ENV{DM_NAME}==\"data\", ACTION"), "{mapper}");
+        assert!(of("single", 1).join("\n").contains("KERNEL==\"'$(basename $disks)'\", ACTION"));
+        let said = lines(
+            "[volume]\ndrives = '4xwd740gd'\nlevel = 'btrfs-raid1'\n[host]\nmax_transfer = ['128KiB', '512KiB']\n\
+             [fs]\nkind = 'btrfs'\n[workload.a]\nkind = 'touch'\n",
+        );
+        assert!(starts(&said, "# host.max_transfer = "), "{said:#?}");
+    }
+
+    /// A volume that nothing makes when the machine starts must not stop it there.
+    #[test]
+    fn a_machine_does_not_wait_for_what_dmsetup_made() {
+        let of = |level: &str| {
+            lines(&format!(
+                "[volume]\ndrives = '4xwd740gd'\nlevel = '{level}'\ninterleave = '64KiB'\n[fs]\nkind = 'ext4'\n\
+                 [workload.a]\nkind = 'touch'\n"
+            ))
+            .join("\n")
+        };
+        assert!(of("dm-stripe").contains(" defaults,nofail 0 2"), "{}", of("dm-stripe"));
+        assert!(of("md-raid5").contains(" defaults 0 2"), "{}", of("md-raid5"));
     }
 
     #[test]
