@@ -13,9 +13,11 @@
 pub(crate) mod layouts;
 pub(crate) mod of_question;
 
-use block::units::format_bytes;
+use block::SECTOR_BYTES;
+use block::units::{format_bytes, parse_sectors};
 use lab::Result;
 use lab::catalogue::{self, Drive, Model};
+use lab::experiment::Experiment;
 use serde::Serialize;
 
 /// A rule and its word on this case.
@@ -66,6 +68,46 @@ pub struct Case {
     pub largest_kib: u64,
     /// The smallest.
     pub smallest_kib: u64,
+}
+
+/// So many KiB are more than any rule says.
+const NO_LIMIT_KIB: u64 = 1 << 40;
+
+impl Case {
+    /// What an experiment's work asks, its first workload before others; chunks of any size can be had. Programs on files, which
+    /// are no `requests`, read as often as they write.
+    pub(crate) fn of(experiment: &Experiment, media: Media, parity: bool, requests: bool) -> Case {
+        let of = |name: &str, key: &str| {
+            experiment.value(&format!("workload.{name}.{key}")).map(|value| value.to_string())
+        };
+        let first = experiment.workloads.first().map_or("", String::as_str);
+        let number =
+            |key: &str| of(first, key).and_then(|text| text.parse::<u64>().ok()).unwrap_or(1);
+        let kind = of(first, "kind");
+        let is_kind = |of: &[&str]| kind.as_deref().is_some_and(|kind| of.contains(&kind));
+        let readers = if is_kind(&["spool"]) { number("readers") } else { 1 };
+        let reads = |name: &String| {
+            let percent = of(name, "reads_percent").and_then(|text| text.parse::<f64>().ok());
+            match (percent, of(name, "op").as_deref()) {
+                _ if !requests => 0.5,
+                (Some(percent), _) => percent / 100.0,
+                (None, Some("write")) => 0.0,
+                _ => 1.0,
+            }
+        };
+        let count = experiment.workloads.len().max(1) as f64;
+        let block = of(first, "block").and_then(|block| parse_sectors(&block).ok());
+        Case {
+            media,
+            in_flight: number("depth") * number("jobs") * readers,
+            reads: experiment.workloads.iter().map(reads).sum::<f64>() / count,
+            request_bytes: block.unwrap_or(128) * SECTOR_BYTES,
+            in_order: is_kind(&["sequential", "dd", "strided"]) || requests && kind.is_none(),
+            parity,
+            largest_kib: NO_LIMIT_KIB,
+            smallest_kib: 1,
+        }
+    }
 }
 
 /// What drives are, to rules that weigh positioning against transfer.

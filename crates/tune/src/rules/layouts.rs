@@ -3,8 +3,8 @@
 use super::{Case, Media, Rule, rules};
 use crate::space::{At, Space};
 use block::SECTOR_BYTES;
-use block::units::{format_bytes, parse_sectors};
-use lab::experiment::{Experiment, Trial};
+use block::units::format_bytes;
+use lab::experiment::Trial;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
 use verdict::tables::slower;
@@ -14,9 +14,6 @@ const INTERLEAVE: &str = "volume.interleave";
 
 /// A chunk is what a rule says where the one is at most so many times the other: powers of two are no farther apart.
 const SAME_TIMES: f64 = std::f64::consts::SQRT_2;
-
-/// So many KiB are more than any rule says.
-const NO_LIMIT_KIB: u64 = 1 << 40;
 
 /// What rules say of the best layout, and whether the verdict agrees; where none is best, of the first that has an interleave.
 /// Nothing where no interleave is chosen and no such layout has one.
@@ -34,7 +31,12 @@ pub(crate) fn of_layouts(space: &Space, verdict: &Verdict) -> Vec<Rule> {
     }
     let drive = volume.members.first().and_then(|member| member.drive());
     let Some(media) = drive.and_then(|drive| Media::of(drive).ok()) else { return Vec::new() };
-    let mut rules = rules(&case(&space.experiment, trial, media));
+    let mut rules = rules(&Case::of(
+        &space.experiment,
+        media,
+        volume.level.has_parity(),
+        trial.requests().next().is_some(),
+    ));
     // Its two numbers are those of the commands for md.
     rules.retain(|rule| rule.name != "XFS");
     for rule in &mut rules {
@@ -66,42 +68,6 @@ const OF_VINUM: &str =
 fn is_interleaved(trial: &Trial) -> bool {
     let volume = &trial.setup.volume;
     volume.level.interleaved() && volume.members.len() > 1 && volume.controller.is_none()
-}
-
-/// What rules ask of an experiment's work.
-fn case(experiment: &Experiment, trial: &Trial, media: Media) -> Case {
-    let of = |name: &str, key: &str| {
-        experiment.value(&format!("workload.{name}.{key}")).map(|value| value.to_string())
-    };
-    let first = experiment.workloads.first().map_or("", String::as_str);
-    let number = |key: &str| of(first, key).and_then(|text| text.parse::<u64>().ok()).unwrap_or(1);
-    let kind = of(first, "kind");
-    let is_kind = |of: &[&str]| kind.as_deref().is_some_and(|kind| of.contains(&kind));
-    let readers = if is_kind(&["spool"]) { number("readers") } else { 1 };
-    let reads = experiment.workloads.iter().map(|name| share_of_reads(trial, &|key| of(name, key)));
-    let count = experiment.workloads.len().max(1) as f64;
-    let block = of(first, "block").and_then(|block| parse_sectors(&block).ok());
-    Case {
-        media,
-        in_flight: number("depth") * number("jobs") * readers,
-        reads: reads.sum::<f64>() / count,
-        request_bytes: block.unwrap_or(128) * SECTOR_BYTES,
-        in_order: is_kind(&["sequential", "dd", "strided"]),
-        parity: trial.setup.volume.level.has_parity(),
-        largest_kib: NO_LIMIT_KIB,
-        smallest_kib: 1,
-    }
-}
-
-/// The share of reads of a workload; programs on files do both.
-fn share_of_reads(trial: &Trial, of: &dyn Fn(&str) -> Option<String>) -> f64 {
-    let percent = of("reads_percent").and_then(|text| text.parse::<f64>().ok());
-    match (percent, of("op").as_deref()) {
-        _ if trial.requests().next().is_none() => 0.5,
-        (Some(percent), _) => percent / 100.0,
-        (None, Some("write")) => 0.0,
-        _ => 1.0,
-    }
 }
 
 /// Holds the chunk of a rule, or the nearest that was tried of it, against the best.
@@ -158,6 +124,7 @@ fn is_alike(one: &At, other: &At) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab::experiment::Experiment;
     use lab::rig::sim::Sim;
     use std::path::Path;
     use verdict::Wishes;

@@ -36,31 +36,12 @@ pub(crate) fn measured(
 
 /// What published rules ask.
 fn case(question: &Question, tried: &Tried<'_>, best: &Candidate) -> Result<Case> {
-    let first = tried.experiment.workloads.first().cloned().unwrap_or_default();
-    let number = |key: &str| {
-        tried
-            .experiment
-            .value(&format!("workload.{first}.{key}"))
-            .and_then(|value| value.to_string().parse::<u64>().ok())
-    };
-    let text = |key: &str| {
-        tried.experiment.value(&format!("workload.{first}.{key}")).map(|value| value.to_string())
-    };
-    let writes = text("op").is_some_and(|op| op == "write");
-    let reads = number("reads_percent")
-        .map_or(if writes { 0.0 } else { 1.0 }, |percent| percent as f64 / 100.0);
+    let media = Media::of(&question.drives.drive)?;
+    let largest = parse_bytes(question.largest_chunk()).map_or(1024, |bytes| bytes >> 10);
     Ok(Case {
-        media: Media::of(&question.drives.drive)?,
-        in_flight: number("depth").unwrap_or(1) * number("jobs").unwrap_or(1),
-        reads,
-        request_bytes: text("block")
-            .and_then(|block| block::units::parse_sectors(&block).ok())
-            .unwrap_or(128)
-            * 512,
-        in_order: text("kind").is_none_or(|kind| kind == "sequential" || kind == "dd"),
-        parity: best.level.has_parity(),
-        largest_kib: parse_bytes(question.largest_chunk()).map_or(1024, |bytes| bytes >> 10),
+        largest_kib: largest,
         smallest_kib: SMALLEST_KIB,
+        ..Case::of(&tried.experiment, media, best.level.has_parity(), true)
     })
 }
 
