@@ -192,7 +192,10 @@ impl Explore {
             cost_usd: question.cost_usd(),
             knobs: question.work.knobs(),
             about: question.work.about().unwrap_or(&question.work.name).into(),
-            warnings: question.work.warnings.clone(),
+            warnings: {
+                let Work { warnings, past_the_page_cache, .. } = &question.work;
+                warnings.iter().chain(past_the_page_cache).cloned().collect()
+            },
             experiment: text,
             commands: chosen.commands(&experiment, &Beside::default()),
         })
