@@ -9,7 +9,7 @@
 //! quantity   = name ["[" … "]"] ["." sample]
 //! ```
 //!
-//! A unit follows its number at once, in a constraint: `commit_p99 <= 5ms`.
+//! A unit follows its number at once, in a constraint: `commit_p99 <= 5ms`. `1e-4` is a number.
 //! `p99.9` in a name is `p999`, as `commit_p999`. A name may have hyphens: `random-16` is one, `tar - rm` a difference.
 //! `best` is the best that the left side of a constraint reaches in any layout.
 
@@ -303,6 +303,7 @@ impl<'a> Parser<'a> {
     fn number(&mut self) -> Result<Expression> {
         let rest = &self.text[self.at..];
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let end = end + exponent_length(&rest[end..]);
         let Ok(number) = rest[..end].parse() else {
             return Err(self.wrong("expected a number"));
         };
@@ -357,6 +358,15 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// How long the exponent is that a number goes on with: `e-4` of `1e-4`. None is one that a letter follows.
+fn exponent_length(rest: &str) -> usize {
+    let Some(digits) = rest.strip_prefix(['e', 'E']) else { return 0 };
+    let digits = digits.strip_prefix(['-', '+']).unwrap_or(digits);
+    let after = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_one = after.len() < digits.len() && !after.starts_with(char::is_alphabetic);
+    if is_one { rest.len() - after.len() } else { 0 }
+}
+
 /// The name with `p999` for `p99.9` behind its brackets, as samples are called.
 fn with_p999(name: &str) -> String {
     let (brackets, rest) = name.split_at(name.rfind(']').map_or(0, |at| at + 1));
@@ -392,6 +402,11 @@ mod tests {
         assert_eq!(right("read >= 1.5GB/s", "MB/s").unwrap(), 1500.0);
         assert_eq!(right("reads >= 20/s", "/s").unwrap(), 20.0);
         assert_eq!(right("tar <= 20/4", "s").unwrap(), 5.0);
+        assert_eq!(right("usable_tb >= 60000GB", "TB").unwrap(), 60.0);
+        assert_eq!(right("loss_5y <= 0.01%", "of 1").unwrap(), 1e-4);
+        assert_eq!(right("loss_5y <= 1e-4", "of 1").unwrap(), 1e-4);
+        assert_eq!(right("tar <= 2.5E+1 + 1e0", "s").unwrap(), 26.0);
+        assert!(right("tar <= 1e", "s").unwrap_err().to_string().contains("expected a unit"));
         assert!(Constraint::parse("tar <= 20/seek").unwrap().right.given().is_none());
         let wrong = |text, unit| right(text, unit).unwrap_err().to_string();
         assert!(

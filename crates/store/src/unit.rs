@@ -19,6 +19,8 @@ enum Kind {
     Share,
     /// So many a second.
     Often,
+    /// Bytes.
+    Size,
 }
 
 const UNITS: &[Unit] = &[
@@ -36,6 +38,13 @@ const UNITS: &[Unit] = &[
     Unit { name: "MiB/s", kind: Kind::Rate, times: 1_048_576.0 },
     Unit { name: "GiB/s", kind: Kind::Rate, times: 1_073_741_824.0 },
     Unit { name: "%", kind: Kind::Share, times: 1.0 },
+    // Nobody writes it: a chance is a number.
+    Unit { name: "of 1", kind: Kind::Share, times: 100.0 },
+    Unit { name: "GB", kind: Kind::Size, times: 1e9 },
+    Unit { name: "TB", kind: Kind::Size, times: 1e12 },
+    Unit { name: "PB", kind: Kind::Size, times: 1e15 },
+    Unit { name: "GiB", kind: Kind::Size, times: 1_073_741_824.0 },
+    Unit { name: "TiB", kind: Kind::Size, times: 1_099_511_627_776.0 },
     Unit { name: "/s", kind: Kind::Often, times: 1.0 },
     Unit { name: "requests/s", kind: Kind::Often, times: 1.0 },
 ];
@@ -46,9 +55,9 @@ impl Unit {
         UNITS.iter().find(|unit| unit.name == name)
     }
 
-    /// All names.
+    /// All names that can be written.
     pub fn names() -> Vec<&'static str> {
-        UNITS.iter().map(|unit| unit.name).collect()
+        UNITS.iter().map(|unit| unit.name).filter(|name| !name.contains(' ')).collect()
     }
 
     /// How many of `other` one of these is: 1 ms is 0.001 s. None where they measure different things.
