@@ -53,7 +53,7 @@ fn question(wanted: Wanted) -> Result<Question> {
     let price_usd = wanted.price.or(KnownDrive::from(&asked.drive).price_usd);
     let drives = asked.within(wanted.budget, price_usd)?;
     let work = Work::find(&wanted.workload, &drives);
-    Ok(Question {
+    let question = Question {
         work: work.map_err(|error| error.context("workload"))?,
         drives,
         survive: wanted.survive.unwrap_or(1),
@@ -63,9 +63,12 @@ fn question(wanted: Wanted) -> Result<Question> {
         objective: wanted.objective,
         subject_to: wanted.subject_to,
         spares: wanted.spares,
+        are_spares_open: wanted.spares == 0,
+        spares_because: None,
         price_usd,
         budget_usd: wanted.budget,
         levels: wanted.level,
         seed: wanted.seed,
-    })
+    };
+    question.with_spares_needed()
 }

@@ -49,7 +49,7 @@ pub(crate) fn line(
     best: &Candidate,
     verdict: &Verdict,
 ) -> Option<(String, String)> {
-    tried.question.objective.as_ref()?;
+    tried.parted.objectives.first()?;
     let own = tried.of(best);
     let ties =
         verdict.ranked.iter().filter(|of| matches!(of.standing, Standing::Best | Standing::Tie));

@@ -8,11 +8,13 @@ use crate::front::{self, FrontRow};
 use crate::groups::Groups;
 use crate::posed::Posed;
 use crate::space::{At, Open, Space, alone, run_all};
+use crate::spares::{self, MoreSpares};
 use crate::tried::{Tried, is_at};
-use lab::experiment::Experiment;
+use lab::experiment::{Experiment, Trial};
 use lab::rig::KINDS;
 use lab::run::Run;
 use lab::{Error, Result};
+use std::collections::BTreeSet;
 use store::Manifest;
 use store::quantity::Better;
 use store::record::{Record, plain};
@@ -46,25 +48,34 @@ pub(crate) fn front(
     groups: Option<&Groups>,
 ) -> Result<Front> {
     let mut rows = front::front(tried.question, verdict, best, groups)?;
-    let is_modelled = of_question(tried, &mut rows)?;
-    let line = line(&rows, |row| is_at(best, &row.at), verdict.better, is_modelled);
+    let (others, with_spares): (Vec<MoreSpares>, Vec<FrontRow>) =
+        spares::measured(tried, verdict, &rows)?.into_iter().unzip();
+    for row in with_spares {
+        row.stand_among(&mut rows, verdict.better);
+    }
+    let others: Vec<&MoreSpares> = others.iter().chain(groups.map(|groups| &groups.with)).collect();
+    let is_modelled = of_question(tried, &others, &mut rows)?;
+    let is_best = |row: &FrontRow| is_at(best, &row.at) && row.spares == tried.question.spares;
+    let line = line(&rows, is_best, verdict.better, is_modelled);
     Ok((rows, line))
 }
 
-/// Measures each row of a question's front that survives a failure; whether any could be.
-fn of_question(tried: &Tried<'_>, rows: &mut [FrontRow]) -> Result<bool> {
+/// Measures each row of a question's front that survives a failure, those of `others` over the members in use; whether any
+/// could be.
+fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow]) -> Result<bool> {
     let mut asked: Vec<(usize, (u64, Experiment))> = Vec::new();
     for (place, row) in rows.iter().enumerate().filter(|(_, row)| row.survives > 0) {
-        let Some(candidate) = tried.candidates.iter().find(|of| is_at(of, &row.at)) else {
-            continue;
+        let (experiment, candidates, records) = match others.iter().find(|of| of.has(row)) {
+            Some(of) => (&of.experiment, of.candidates.as_slice(), &of.records),
+            None => (&tried.experiment, tried.candidates, &tried.records),
         };
+        let Some(candidate) = candidates.iter().find(|of| is_at(of, &row.at)) else { continue };
         let mut settings = candidate.settings();
         settings.push((FAILED.0.into(), FAILED.1.into()));
-        let mut seeds: Vec<u64> = tried.of(candidate).iter().map(|record| record.repeat).collect();
-        seeds.sort_unstable();
-        seeds.dedup();
+        let own = records.iter().filter(|record| is_at(candidate, &record.at));
+        let seeds: BTreeSet<u64> = own.map(|record| record.repeat).collect();
         for seed in seeds.into_iter().take(SEEDS) {
-            asked.push((place, (seed, tried.with(&settings, seed)?)));
+            asked.push((place, (seed, tried.settled(experiment, &settings, seed)?)));
         }
     }
     let experiments: Vec<(u64, Experiment)> = asked.iter().map(|(_, of)| of.clone()).collect();
@@ -84,27 +95,54 @@ fn of_question(tried: &Tried<'_>, rows: &mut [FrontRow]) -> Result<bool> {
 }
 
 /// Measures each row of an experiment's front that survives a failure, where the model is what measures and the experiment
-/// says nothing of failed members.
-pub(crate) fn of_posed(posed: &Posed, space: &Space, open: &Open<'_>, rows: &mut [FrontRow]) {
+/// says nothing of failed members; whether any could be. What was measured of whole layouts is `known`.
+pub(crate) fn of_posed(
+    posed: &Posed,
+    space: &Space,
+    open: &Open<'_>,
+    (known, rows): (&[Record], &mut [FrontRow]),
+) -> bool {
     let is_asked = |path: &String| path.ends_with(FAILED.0);
     if space.manifest.rig != KINDS[0].name || space.experiment.settings().keys().any(is_asked) {
-        return;
+        return true;
     }
+    let mut ran = Vec::new();
     for row in rows.iter_mut().filter(|row| row.survives > 0) {
+        let times = in_times(posed, space, open, (known, &row.at));
+        ran.push(times.is_ok());
         // What is refused is not modelled.
-        let times = in_times(posed, space, open, &row.at);
         row.degraded = times.unwrap_or_default().map(|times| row.value * times);
     }
+    ran.is_empty() || ran.contains(&true)
 }
 
 /// What a layout does with a failed member, as a part of what it does whole: of several workloads there is a figure only
 /// where layouts stand beside each other.
-fn in_times(posed: &Posed, space: &Space, open: &Open<'_>, at: &At) -> Result<Option<f64>> {
+fn in_times(
+    posed: &Posed,
+    space: &Space,
+    open: &Open<'_>,
+    (known, at): (&[Record], &At),
+) -> Result<Option<f64>> {
     let mut experiment = alone(&space.experiment, at, &[])?;
     experiment.set_values(FAILED.0, &format!("{WHOLE},{}", FAILED.1))?;
-    let records = run_all(experiment.clone(), open, 0, |_| false)?;
-    let manifest = Run::plan(&experiment, &*open(&experiment)?)?.manifest().clone();
-    let manifest = manifest.asked(&[FAILED.0.to_string()])?;
+    let rig = open(&experiment)?;
+    let run = Run::plan(&experiment, &*rig)?;
+    run.admit()?;
+    let value = |trial: &Trial| {
+        let own = trial.cell.at.iter().find(|(path, _)| path == FAILED.0);
+        own.map(|(_, value)| value.to_string())
+    };
+    let is_whole = |trial: &Trial| value(trial).as_deref() == Some(WHOLE);
+    let mut records = run_all(experiment.clone(), open, 0, is_whole)?;
+    // Whole it was measured before, with the same seeds.
+    let repeats = space.experiment.run().repeats;
+    let of_it = known.iter().filter(|of| of.repeat < repeats && space.at_of(of) == *at);
+    records.extend(of_it.cloned().map(|mut record| {
+        record.at.insert(FAILED.0.into(), WHOLE.into());
+        record
+    }));
+    let manifest = run.manifest().asked(&[FAILED.0.to_string()])?;
     let wishes = Wishes { safe: false, subject_to: Vec::new(), ..posed.wishes.clone() };
     let verdict = Verdict::new(&manifest, &records, &wishes)?;
     let of = |failed: &str| {
@@ -172,6 +210,47 @@ mod tests {
         }
         assert!(found.text().contains("speed  one failed "), "{}", found.text());
         assert!(found.json()["front"][0]["degraded"].is_f64());
+    }
+
+    /// Arrays side by side over the members in use have their speed, too, though other spares make them.
+    #[test]
+    fn groups_have_their_speed_with_a_failed_drive() {
+        let asked = crate::question::tests::question("13x wd740gd", "vm", 2);
+        let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
+        let row = found.front.iter().find(|row| row.level().unwrap().nested().is_some()).unwrap();
+        assert!(row.degraded.is_some_and(|degraded| degraded < row.value), "{row:?}");
+    }
+
+    /// What was measured of a whole layout is not measured again: half of its rate makes twice the share that is left.
+    #[test]
+    fn what_is_known_of_whole_layouts_is_taken() {
+        let text = "run.repeats = 1\nvolume.drives = '4x980-pro-1tb'\nvolume.level = ['md-raid10', 'md-raid5']\n\
+                    [workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 500\n";
+        let (posed, space, mut records) = crate::posed::tests::asked(text);
+        let open: &Open<'_> = &|_| Ok(Box::new(Sim));
+        let times = |records: &[Record]| {
+            in_times(&posed, &space, open, (records, &space.layouts[0])).unwrap().unwrap()
+        };
+        let own = times(&records);
+        assert!(own > 0.4 && own < 1.02, "{own}");
+        for record in &mut records {
+            let rate = record.sample("mb_per_s").unwrap();
+            record.samples.insert("mb_per_s", rate / 2.0);
+        }
+        assert!((times(&records) / own - 2.0).abs() < 1e-9, "{} of {own}", times(&records));
+    }
+
+    /// An experiment says as much as a question where a failed drive is not modelled.
+    #[test]
+    fn an_experiment_says_what_is_not_modelled() {
+        let text = "run.repeats = 1\nvolume.drives = '4xst18000nm000j'\nvolume.level = ['md-raid10', 'md-raid5']\n\
+                    volume.interleave = '512KiB'\nhost.name = 'linux-6.1'\n\
+                    [workload.w]\nkind = 'sequential'\ndirect = false\njobs = 4\nblock = '512KiB'\namount = '4GiB'\n";
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let posed = Posed::new(experiment, Wishes::default(), None);
+        let open: &Open<'_> = &|_| Ok(Box::new(Sim));
+        let found = crate::tune_experiment(&posed, open, None, &mut |_| ()).unwrap();
+        assert!(said(&found).unwrap().ends_with("is not modelled for this work (docs/tune.md)"));
     }
 
     /// Of the page cache only whole volumes are modelled, and a stripe has nothing left.

@@ -113,10 +113,12 @@ pub(crate) fn doubts(
     if rivals.is_empty() {
         return Ok(Vec::new());
     }
-    let mut all = assumptions(tried.question);
+    // What is known beforehand of another drive may not meet what must hold of this one.
+    let question = &tried.question.as_measured()?;
+    let mut all = assumptions(question);
     let mut layouts = rivals.iter().map(|((candidate, _), _)| *candidate).chain([best.0]);
     if tried.question.writes() && layouts.any(|of| of.level.has_stripe_cache()) {
-        all.extend(processors(tried.question));
+        all.extend(processors(question));
     }
     let mut doubts = Vec::new();
     for length in LENGTHS {
@@ -390,6 +392,63 @@ mod tests {
         assert_eq!(half_of("0.1%", 30), None);
         let mixed = [records("10%", 1_000_000), records("0.1%", 30)].concat();
         assert_eq!((half(&mixed), half(&[])), (None, None));
+    }
+
+    /// The best of each other level that ties or stands as near as the next, and another chunk of one's own level.
+    #[test]
+    fn rivals_are_what_may_be_ahead_under_another_load() {
+        let candidate = |level: &str, chunk| Candidate {
+            level: level.parse().unwrap(),
+            chunk,
+            cache: crate::question::DEFAULT_CACHE,
+        };
+        let verdict = {
+            let question = question("2x wd740gd", "restore", 1);
+            let all = [candidate("md-mirror", "512KiB")];
+            let watch = &mut |_| ();
+            let mut tried = Tried::new(&question, &all, &lab::rig::sim::Sim, watch).unwrap();
+            tried.measure(&[0], 0).unwrap();
+            tried.verdict().unwrap()
+        };
+        let ranked = |behind: f64, standing| Ranked {
+            behind,
+            behind_interval: None,
+            standing,
+            ..verdict.ranked[0].clone()
+        };
+        let own = candidate("md-raid10", "512KiB");
+        let chosen = |others: &[(&str, &'static str, f64, Standing)]| {
+            let all: Vec<(Candidate, Ranked)> = others
+                .iter()
+                .map(|(level, chunk, behind, of)| (candidate(level, chunk), ranked(*behind, *of)))
+                .collect();
+            let placed: Vec<Placed<'_>> = all.iter().map(|(of, ranked)| (of, ranked)).collect();
+            let rivals = rivals(&own, &placed);
+            rivals.iter().map(|(of, _)| format!("{} {}", of.level, of.chunk)).collect::<Vec<_>>()
+        };
+        let [best, tie, behind] = [Standing::Best, Standing::Tie, Standing::Behind];
+        let itself = ("md-raid10", "512KiB", 1.0, best);
+        assert_eq!(chosen(&[itself]), [""; 0]);
+        // Its own level alone has other chunks.
+        let chunk = ("md-raid10", "64KiB", 1.02, tie);
+        assert_eq!(chosen(&[itself, chunk]), ["md-raid10 64KiB"]);
+        // The next of another level is one however far it is; what is farther is none.
+        let [five, six] = [("md-raid5", "64KiB", 1.5, behind), ("md-raid6", "64KiB", 2.0, behind)];
+        assert_eq!(chosen(&[itself, five, six]), ["md-raid5 64KiB"]);
+        assert_eq!(chosen(&[itself, chunk, five]), ["md-raid5 64KiB", "md-raid10 64KiB"]);
+        // What ties is one, each level once, and three are enough.
+        let ties = [
+            itself,
+            ("md-raid10-f2", "64KiB", 1.01, tie),
+            ("md-raid10-f2", "1MiB", 1.01, tie),
+            ("md-raid10-o2", "64KiB", 1.02, tie),
+            ("md-raid5", "64KiB", 1.02, tie),
+            ("md-raid6", "64KiB", 1.03, tie),
+        ];
+        let three = ["md-raid10-f2 64KiB", "md-raid10-o2 64KiB", "md-raid5 64KiB"];
+        assert_eq!(chosen(&ties), three);
+        let with_own: Vec<_> = ties.into_iter().chain([chunk]).collect();
+        assert_eq!(chosen(&with_own), [three[0], three[1], "md-raid10 64KiB"]);
     }
 
     /// Sixteen viewers with one request each have sixteen in flight, and one in flight is one viewer.

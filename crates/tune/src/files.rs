@@ -77,8 +77,8 @@ pub fn of_files(asked: &Question, file_systems: &[String]) -> Result<Posed> {
 fn experiment_text(asked: &Question, levels: &[Level], file_systems: &[String]) -> String {
     let mut tables = asked.work.tables.clone();
     tables.insert("name".into(), format!("tune-{}", asked.work.name).into());
-    if let Some(objective) = &asked.objective {
-        tables.insert("objective".into(), objective.clone().into());
+    if let Some(objective) = asked.as_measured().ok().and_then(|asked| asked.objective) {
+        tables.insert("objective".into(), objective.into());
     }
     let table = |entries: Vec<(&str, Value)>| {
         let entries = entries.into_iter().map(|(key, value)| (key.to_string(), value));

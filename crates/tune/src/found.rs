@@ -1,6 +1,7 @@
 //! The answer in words: what to build, and the lines below it.
 
 use crate::answer::Difference;
+use crate::beforehand::Figures;
 use crate::bitmap::hours;
 use crate::candidate::Candidate;
 use crate::commands::{Plan, near_level};
@@ -8,6 +9,7 @@ use crate::confirm::Confirmed;
 use crate::front::{self, EVEN, FrontRow, room};
 use crate::pick::Why;
 use crate::question::Question;
+use crate::spares::in_use;
 use block::layout::{Level, Spread};
 use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::{Drive, Model};
@@ -112,10 +114,10 @@ impl Found<'_> {
         };
         let value = format!("{} {}", figure(self.first.value), self.verdict.unit);
         let streams = if self.confirmed.is_some() { Vec::new() } else { streams(records) };
-        let figures = match &self.question.objective {
-            Some(_) => format!("{}, `{}`, {value}", work.name, self.verdict.objective),
-            None if streams.is_empty() => format!("{} {value}", work.name),
-            None => streams.join(", "),
+        let figures = match self.question.is_ranked_by_rate() {
+            false => format!("{}, `{}`, {value}", work.name, self.verdict.objective),
+            true if streams.is_empty() => format!("{} {value}", work.name),
+            true => streams.join(", "),
         };
         let figures = format!("{figures}, {room}, {survives}");
         let because = match self.why {
@@ -230,6 +232,8 @@ impl Found<'_> {
                 .map(|line| ("more room".into(), line)),
         );
         lines.extend(front::safer(front, risk, self.value()).map(|line| ("safer".into(), line)));
+        lines.extend(self.beforehand().map(|text| ("asked".into(), text)));
+        lines.extend(self.spares().map(|text| ("spares".into(), text)));
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
         lines.extend(self.alone().map(|text| ("certainty".into(), text)));
@@ -335,18 +339,38 @@ impl Found<'_> {
         outer_tracks(self.question, &self.best.level)
     }
 
+    /// Why there are spares that nobody asked for.
+    fn spares(&self) -> Option<String> {
+        let because = self.question.spares_because.as_ref()?;
+        Some(format!("{}; without spares {because}", in_use(self.question)))
+    }
+
+    /// What was asked of what is known beforehand.
+    fn beforehand(&self) -> Option<String> {
+        let beforehand = self.question.parted().ok()?.beforehand;
+        let figures = self.question.figures(&self.best.level).ok()?;
+        let line = beforehand.line(&figures)?;
+        let then =
+            if beforehand.has_objective() { "; of such levels the fastest is chosen" } else { "" };
+        let others = self.question.holding().unwrap_or_default();
+        let others = others.iter().filter_map(|level| self.question.figures(level).ok());
+        let safer = beforehand.safer(&figures, &others.collect::<Vec<Figures>>());
+        let safer = safer.map_or_else(String::new, |safer| format!("; {safer}"));
+        Some(line + then + &safer)
+    }
+
     /// What the drives cost, where their price is known.
     fn cost(&self) -> Option<String> {
         let Question { drives, price_usd, budget_usd, .. } = self.question;
         let cost = self.question.cost_usd()?;
-        let room_tb = self.question.usable_bytes(&self.best.level) as f64 / 1e12;
+        let usable_bytes = self.question.usable_bytes(&self.best.level);
         let budget =
             budget_usd.map_or_else(String::new, |budget| format!("; the budget is US$ {budget}"));
         Some(format!(
             "{} drives at US$ {}: US$ {cost:.0}, {} per TB{budget}",
             drives.count,
             (*price_usd)?,
-            figure(cost / room_tb)
+            figure(front::usd_per_tb(cost, usable_bytes))
         ))
     }
 }

@@ -3,13 +3,15 @@
 use crate::bitmap::tenths;
 use crate::candidate::Candidate;
 use crate::groups::Groups;
-use crate::pick::{EVEN_RISK, GONE_MIN, SAFER_BY};
+use crate::pick::{GONE_MIN, SAFER_BY};
 use crate::posed::Posed;
 use crate::question::{DEFAULT_CACHE, Question};
-use crate::space::Space;
+use crate::space::{At, Space};
+use crate::spares::in_use;
 use crate::tried::is_at;
+use crate::worth::Worth;
 use block::SECTOR_BYTES;
-use block::layout::{Level, Spread};
+use block::layout::Level;
 use block::units::format_bytes;
 use lab::Result;
 use risk::inputs::Range;
@@ -19,7 +21,7 @@ use serde_json::{Map, Value as Json};
 use store::quantity::Better;
 use store::record::plain;
 use verdict::Verdict;
-use verdict::judge::{Ranked, Standing, pareto};
+use verdict::judge::{Ranked, Standing};
 use verdict::tables::{figure, slower};
 
 /// Rates that differ by less are the same: the logarithm of their ratio.
@@ -52,6 +54,8 @@ pub struct FrontRow {
     pub unreadable: Range,
     /// The chance of a stripe torn by a crash, where parity is kept.
     pub torn_by_crash: Option<Range>,
+    /// Drives in use.
+    pub members: usize,
     /// Drives kept as spares.
     pub spares: usize,
     /// How many drives are in use and how many spares, where those are more than was asked for.
@@ -69,6 +73,46 @@ pub struct FrontRow {
 }
 
 impl FrontRow {
+    /// The row of a level of `question`, as it is ranked in so many of a `unit`; `in_use` where that is other than was asked for.
+    pub(crate) fn of(
+        question: &Question,
+        unit: &str,
+        ranked: &Ranked,
+        level: &Level,
+        in_use: Option<String>,
+    ) -> Result<FrontRow> {
+        let (risk, inputs) = question.risk(level)?;
+        let (usable_bytes, cost_usd) = (question.usable_bytes(level), question.cost_usd());
+        let chunk = ranked.at.get("volume.interleave");
+        let chunk = chunk.and_then(Json::as_u64).filter(|_| level.interleaved());
+        let chunk = chunk.map_or_else(String::new, |sectors| format_bytes(sectors * SECTOR_BYTES));
+        Ok(FrontRow {
+            value: ranked.value,
+            unit: unit.into(),
+            usable_bytes,
+            degraded: None,
+            cost_usd,
+            usd_per_tb: cost_usd.map(|cost| usd_per_tb(cost, usable_bytes)),
+            survives: level.losses_survived(question.members()),
+            rebuild_h: inputs.rebuild_h.range,
+            gone: risk.gone,
+            unreadable: risk.unreadable,
+            torn_by_crash: risk.torn,
+            words: vec![level.name.into(), chunk],
+            members: question.members(),
+            spares: question.spares,
+            in_use,
+            rows: other_rows(ranked, level),
+            is_tied: is_tied(ranked),
+            at: ranked.at.clone(),
+        })
+    }
+
+    /// Whether it is one array with spares that nobody asked for.
+    fn has_spares_beside(&self) -> bool {
+        self.in_use.is_some() && self.level().is_some_and(|level| level.nested().is_none())
+    }
+
     /// What it holds, and what that costs beside a layout that does `best`.
     pub(crate) fn with_room(&self, (best, better): (f64, Better)) -> String {
         let chunk = |chunk: &str| {
@@ -191,11 +235,6 @@ impl Shown {
     }
 }
 
-/// Whether it costs no more, where both prices are known.
-fn costs_no_more(own: Option<f64>, other: Option<f64>) -> bool {
-    own.zip(other).is_none_or(|(own, other)| own <= other)
-}
-
 /// The chance of a layout that all is lost, beside the `other`'s.
 fn at_worst(own: f64, other: f64) -> String {
     format!("; all data lost {} at worst, not {}", in_words(own), in_words(other))
@@ -223,6 +262,11 @@ pub(crate) fn room(bytes: u64) -> String {
     }
 }
 
+/// What drives that cost so much cost for a terabyte of what can be used.
+pub(crate) fn usd_per_tb(cost_usd: f64, usable_bytes: u64) -> f64 {
+    cost_usd / (usable_bytes as f64 / 1e12)
+}
+
 /// The share of a volume that its last stripe may be.
 const LAST_STRIPE: f64 = 0.01;
 
@@ -234,7 +278,9 @@ pub(crate) fn more_room(
     risk: &Risk,
     value: (f64, Better),
 ) -> Option<String> {
-    let mut larger = front.iter().filter(|row| is_more_room(row.usable_bytes, room));
+    // Spares are for what must be safe, and take room.
+    let mut larger =
+        front.iter().filter(|row| is_more_room(row.usable_bytes, room) && !row.has_spares_beside());
     let first = larger.next()?;
     let more_risk = first.more_risk(risk);
     let is_safer = |row: &&FrontRow| row.gone.high * SAFER_BY <= first.gone.high;
@@ -252,7 +298,14 @@ pub(crate) fn is_more_room(bytes: u64, than: u64) -> bool {
 
 /// The front of an experiment's layouts: what none beats in speed, room, survival, what a crash loses or tears, and cost,
 /// where that is known.
-pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Result<Vec<FrontRow>> {
+///
+/// The `answer` stands there whatever ties with it or beats it: a slower rig may have turned it.
+pub(crate) fn of_posed(
+    space: &Space,
+    verdict: &Verdict,
+    posed: &Posed,
+    answer: Option<&At>,
+) -> Result<Vec<FrontRow>> {
     let mut rows: Vec<FrontRow> = Vec::new();
     let mut worth: Vec<Worth> = Vec::new();
     // The fastest comes first.
@@ -275,10 +328,10 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
             is_kept: ranked.facts.lost_by_crash.is_none(),
             cost_usd,
             spread: None,
-            is_answer: worth.is_empty(),
+            is_answer: answer == Some(&ranked.at),
         };
         // What is behind in speed and no better otherwise is not worth asking what it risks.
-        if worth.iter().any(|other| other.is_no_worse(&own)) {
+        if !own.is_answer && worth.iter().any(|other| other.is_no_worse(&own)) {
             continue;
         }
         let Some(risk) = posed.risk(trial) else { continue };
@@ -290,12 +343,13 @@ pub(crate) fn of_posed(space: &Space, verdict: &Verdict, posed: &Posed) -> Resul
             usable_bytes,
             degraded: None,
             cost_usd,
-            usd_per_tb: cost_usd.map(|cost| cost / (usable_bytes as f64 / 1e12)),
+            usd_per_tb: cost_usd.map(|cost| usd_per_tb(cost, usable_bytes)),
             survives,
             rebuild_h: inputs.rebuild_h.range,
             gone: risk.gone,
             unreadable: risk.unreadable,
             torn_by_crash: risk.torn,
+            members: volume.members.len(),
             spares: posed.question.as_ref().map_or(0, |question| question.spares),
             in_use: None,
             words: vec![ranked.label.clone()],
@@ -344,137 +398,34 @@ pub(crate) fn front(
             continue;
         }
         let groups = groups.filter(|groups| groups.has(&level));
-        let question = groups.map_or(question, |groups| &groups.question);
+        let question = groups.map_or(question, |groups| &groups.with.question);
         let of_answer = own.filter(|_| level == answer.level);
         let fastest = of_answer.and(first_asked).unwrap_or(ranked);
         let ranked = of_answer.unwrap_or(ranked);
-        let (risk, inputs) = question.risk(&level)?;
+        let in_use = groups.map(|_| in_use(question));
+        let row = FrontRow::of(question, &verdict.unit, ranked, &level, in_use)?;
         worth.push(Worth {
             value: fastest.value,
             trials: fastest.trials,
-            room: question.usable_bytes(&level),
-            survives: level.losses_survived(question.members()),
-            gone: risk.gone.middle,
-            may_be_torn: risk.torn.is_some(),
+            room: row.usable_bytes,
+            survives: row.survives,
+            gone: row.gone.middle,
+            may_be_torn: row.torn_by_crash.is_some(),
             is_kept: true,
-            cost_usd: question.cost_usd(),
+            cost_usd: row.cost_usd,
             spread: level.spread(),
             is_answer: of_answer.is_some(),
         });
-        let chunk = ranked.at.get("volume.interleave");
-        let chunk = chunk.and_then(Json::as_u64).filter(|_| level.interleaved());
-        rows.push(FrontRow {
-            value: ranked.value,
-            unit: verdict.unit.clone(),
-            usable_bytes: question.usable_bytes(&level),
-            degraded: None,
-            cost_usd: question.cost_usd(),
-            usd_per_tb: question
-                .cost_usd()
-                .map(|cost| cost / (question.usable_bytes(&level) as f64 / 1e12)),
-            survives: level.losses_survived(question.members()),
-            rebuild_h: inputs.rebuild_h.range,
-            gone: risk.gone,
-            unreadable: risk.unreadable,
-            torn_by_crash: risk.torn,
-            words: vec![
-                name,
-                chunk.map_or_else(String::new, |sectors| format_bytes(sectors * SECTOR_BYTES)),
-            ],
-            spares: question.spares,
-            in_use: groups.map(Groups::in_use),
-            rows: other_rows(ranked, &level),
-            is_tied: is_tied(ranked),
-            at: ranked.at.clone(),
-        });
+        rows.push(row);
     }
     let places = Worth::front(&worth, verdict);
     Ok(places.into_iter().map(|place| rows[place].clone()).collect())
 }
 
-/// What a layout is worth: the columns of the front.
-#[derive(Clone, Copy, Debug)]
-struct Worth {
-    value: f64,
-    trials: usize,
-    room: u64,
-    survives: usize,
-    gone: f64,
-    /// Whether a crash can tear a stripe.
-    may_be_torn: bool,
-    /// Whether a crash loses nothing that was acknowledged.
-    is_kept: bool,
-    cost_usd: Option<f64>,
-    spread: Option<Spread>,
-    is_answer: bool,
-}
-
-impl Worth {
-    /// The places of those that no other beats, and none that is no worse otherwise ties with.
-    fn front(all: &[Worth], verdict: &Verdict) -> Vec<usize> {
-        let figures = all.iter().map(|of| {
-            // Counted from 1: the distance of two figures is that of their logarithms.
-            let torn = 1.0 + f64::from(u8::from(of.may_be_torn));
-            [of.value, of.room as f64, 1.0 + of.survives as f64, of.gone, torn]
-        });
-        let figures: Vec<[f64; 5]> = figures.collect();
-        let lower = [Better::Lower; 2];
-        let ways = [&[verdict.better, Better::Higher, Better::Higher][..], &lower].concat();
-        let places = Worth::untied(all, verdict);
-        let left: Vec<&[f64]> = places.iter().map(|&place| &figures[place][..]).collect();
-        pareto::front(&left, &ways).into_iter().map(|place| places[place]).collect()
-    }
-
-    /// The places of those that none ties with which is to be built rather.
-    fn untied(all: &[Worth], verdict: &Verdict) -> Vec<usize> {
-        let mut places: Vec<usize> = (0..all.len()).collect();
-        let is_even = |own: &Worth, other: &Worth| {
-            let ahead = verdict.better.ahead(own.value, other.value);
-            ahead <= verdict.noise.half_width(own.trials, other.trials)
-        };
-        // What is left out takes nothing else with it.
-        for place in (0..all.len()).rev() {
-            let own = &all[place];
-            let is_beaten = |&other: &usize| {
-                other != place && all[other].replaces(own) && is_even(own, &all[other])
-            };
-            if !own.is_answer && places.iter().any(is_beaten) {
-                places.retain(|&other| other != place);
-            }
-        }
-        places
-    }
-
-    /// Whether it is to be built rather than one that is as fast: it is no worse in anything, and cannot be torn where that one
-    /// can, or has its copies where others have them, too.
-    fn replaces(&self, other: &Worth) -> bool {
-        // A mirror is near copies over as many members.
-        let rank = |of: &Worth| match of.spread {
-            Some(Spread::Near) => Some(0),
-            Some(Spread::Offset) => Some(1),
-            Some(Spread::Far) => Some(2),
-            None => (of.survives > 0 && !of.may_be_torn).then_some(0),
-        };
-        let is_plainer = rank(self).zip(rank(other)).is_some_and(|(own, other)| own < other);
-        let is_whole = !self.may_be_torn && other.may_be_torn;
-        let is_as_safe = self.gone <= other.gone * EVEN_RISK;
-        self.is_no_worse(other) && is_as_safe && (is_plainer || is_whole)
-    }
-
-    /// Whether it holds and survives as much, costs no more, and a crash does no more to it. What does not fill the last stripe of a volume
-    /// makes no room.
-    fn is_no_worse(&self, other: &Worth) -> bool {
-        !is_more_room(other.room, self.room)
-            && self.survives >= other.survives
-            && self.is_kept >= other.is_kept
-            && self.may_be_torn <= other.may_be_torn
-            && costs_no_more(self.cost_usd, other.cost_usd)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use block::layout::Spread;
     use lab::catalogue;
 
     fn row(level: &str, value: f64, terabytes: u64, gone: f64) -> FrontRow {
@@ -492,6 +443,7 @@ mod tests {
             gone: range,
             unreadable: range,
             torn_by_crash: None,
+            members: 8,
             spares: 0,
             in_use: None,
             words: vec![level.into(), "1MiB".into()],

@@ -3,6 +3,7 @@
 
 use crate::front::FrontRow;
 use crate::question::{Question, nested};
+use crate::spares::{MoreSpares, in_use};
 use crate::tried::Tried;
 use crate::tune::raced;
 use block::layout::Level;
@@ -18,7 +19,7 @@ const ONE_IN: usize = 10;
 /// The same drives with more spares, and what was measured of them.
 pub(crate) struct Groups {
     /// The question that has them, with the levels that then fit.
-    pub(crate) question: Question,
+    pub(crate) with: MoreSpares,
     /// What was measured of it, and of what was asked about.
     pub(crate) verdict: Verdict,
 }
@@ -54,7 +55,8 @@ impl Groups {
     /// Searches them, where there are any. Nothing where none may be chosen, as under a limit.
     pub(crate) fn measure(tried: &Tried<'_>) -> Result<Option<Groups>> {
         let Some(question) = with_spares(tried.question) else { return Ok(None) };
-        let (candidates, places) = question.candidates()?;
+        // None of them may be what must hold.
+        let Ok((candidates, places)) = question.candidates() else { return Ok(None) };
         let watch = &mut |_| ();
         let mut own = Tried::new(&question, &candidates, tried.rig(), watch)?;
         if raced(&mut own, &candidates, &places)?.1.is_none() {
@@ -63,20 +65,14 @@ impl Groups {
         // All are judged together, as if they had been asked about at once.
         let records = [tried.records.as_slice(), &own.records].concat();
         let verdict = Verdict::new(&tried.manifest, &records, &tried.wishes())?;
-        drop(own);
-        Ok(Some(Groups { question, verdict }))
+        let Tried { experiment, records, .. } = own;
+        let with = MoreSpares { question, experiment, candidates, records };
+        Ok(Some(Groups { with, verdict }))
     }
 
     /// Whether a level is one of these.
     pub(crate) fn has(&self, level: &Level) -> bool {
-        self.question.levels.iter().any(|name| *name == level.name)
-    }
-
-    /// How many are in use, and how many spares.
-    pub(crate) fn in_use(&self) -> String {
-        let Question { spares, .. } = self.question;
-        let noun = if spares == 1 { "spare" } else { "spares" };
-        format!("{} in use, {spares} {noun}", self.question.members())
+        self.with.question.levels.iter().any(|name| *name == level.name)
     }
 
     /// What they do beside a layout of the question `asked` that does `best`.
@@ -86,7 +82,7 @@ impl Groups {
         front: &[FrontRow],
         best: (f64, Better),
     ) -> (String, String) {
-        let spares = self.question.spares;
+        let spares = self.with.question.spares;
         let row = front.iter().find(|row| row.level().is_some_and(|level| self.has(&level)));
         let how = match row {
             Some(row) => format!(
@@ -94,7 +90,7 @@ impl Groups {
                 row.with_room(best),
                 in_words(row.gone.high)
             ),
-            None => format!("with {} what is on the front beats them", self.in_use()),
+            None => format!("with {} what is on the front beats them", in_use(&self.with.question)),
         };
         let text = format!(
             "RAID 60 needs equal arrays of 6 to 14 drives, which {} do not make: {how} (`--spares {spares}`)",

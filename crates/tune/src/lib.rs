@@ -3,7 +3,7 @@
 //! ```text
 //! drives     how many and which: in words, for so much money, or of an inventory
 //! question   drives, work, wishes → levels, chunks, caches to choose among, as one experiment
-//! fits       which levels that are named can be had, and why others cannot
+//! candidate  one of these layouts · fits  which levels that are named can be had, and why others cannot
 //! work       work by name; each is a file of `workloads/`
 //! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it · lanes  side by side
 //! posed      an experiment as the question · space  its layouts, and what measures them
@@ -14,8 +14,10 @@
 //! pair       the best with two values of such a key
 //! costs      what the answer costs where one figure alone was asked for
 //! without_copies  cloud volumes as a plain stripe, beside its risk · groups  arrays side by side with more spares
+//! spares     levels over fewer members, with spares that nobody asked for
+//! beforehand  formulas of what is known before anything is measured: room, cost, rebuild, risk
 //! doubt      what was assumed, otherwise · in_flight  how much of the load · turns  where the choice turns, in words
-//! why        reasons by counterfactual · rules  published rules · danger, front  what may be lost
+//! why        reasons by counterfactual · rules  published rules · danger, front  what may be lost · worth  what is on the front
 //! degraded   what those do with a failed member · factors  how much of the variance each explains
 //! commands   how to build it, and how to check that
 //! answer     all of it, as data and as text · page  as the page of a run · explore  one layout at a time, for a page with sliders
@@ -26,6 +28,7 @@
 //! nothing, and what differs by less than models err is no difference.
 
 mod answer;
+mod beforehand;
 mod beside;
 mod bitmap;
 mod blocks;
@@ -57,11 +60,13 @@ mod scheduler;
 pub mod search;
 mod settings;
 mod space;
+mod spares;
 mod tried;
 mod turns;
 mod why;
 mod without_copies;
 pub mod work;
+mod worth;
 
 pub use answer::{Difference, FactorShare, Tuned};
 pub use bitmap::Bitmap;

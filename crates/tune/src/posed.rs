@@ -162,7 +162,9 @@ pub fn tune_experiment(
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
-    let space = Space::new(&posed.experiment, &*open(&posed.experiment)?, &posed.wishes)?;
+    let asked_for = posed;
+    let (posed, beforehand) = &posed.parted()?;
+    let space = posed.space(open, beforehand)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
     let (records, measured) = measured(posed, &space, open, watch)?;
     let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
@@ -180,8 +182,9 @@ pub fn tune_experiment(
         (Some(best), Some(rival)) => reasons(posed, &space, open, [best, rival], &records)?,
         _ => Vec::new(),
     };
-    let mut front = front::of_posed(&space, &verdict, posed)?;
-    degraded::of_posed(posed, &space, open, &mut front);
+    let answer = first.map(|first| &first.at);
+    let mut front = front::of_posed(&space, &verdict, posed, answer)?;
+    let is_modelled = degraded::of_posed(posed, &space, open, (&records, &mut front));
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
     let resync_h = risk
         .as_ref()
@@ -198,8 +201,9 @@ pub fn tune_experiment(
         verdict: answer.sentence(),
         lines: {
             let mut lines = answer.lines(risk.as_ref(), &front, &beside);
+            lines.extend(posed.known_line(&space, best, beforehand));
             let is_best = |row: &FrontRow| first.is_some_and(|first| row.at == first.at);
-            lines.extend(degraded::line(&front, is_best, verdict.better, true));
+            lines.extend(degraded::line(&front, is_best, verdict.better, is_modelled));
             lines.extend(decides.line(str::to_string));
             lines
         },
@@ -216,7 +220,7 @@ pub fn tune_experiment(
         read_ahead: beside.read_ahead,
         blocks: beside.blocks,
         without_copies: None,
-        assumed: posed.assumed(&verdict),
+        assumed: asked_for.assumed(&verdict),
         confirmed: confirmed.cloned(),
         warnings: space.warnings.clone(),
         evaluations: measured,
@@ -321,7 +325,7 @@ fn reasons(
     known: &[Record],
 ) -> Result<Vec<Reason>> {
     let [best, other] = both.map(|ranked| &ranked.at);
-    let is_told = why::starves(known);
+    let is_told = why::starves(&of_both(space, known, [best, other]));
     let trial = space.place(best).map(|place| &space.trials[place]);
     let changes = trial.map_or_else(Vec::new, |trial| why::changes_of(space, trial));
     let mut reasons = Vec::new();
@@ -342,6 +346,11 @@ fn reasons(
         reasons.push(Reason { mechanism, best: ours, other: theirs, sentence });
     }
     Ok(reasons)
+}
+
+/// What was measured of two layouts: what others do says nothing of these.
+fn of_both(space: &Space, known: &[Record], both: [&At; 2]) -> Vec<Record> {
+    known.iter().filter(|of| both.contains(&&space.at_of(of))).cloned().collect()
 }
 
 /// What of a layout tells two apart.
@@ -450,5 +459,49 @@ impl Said<'_> {
             price * count as f64,
             figure(price * count as f64 / gigabytes)
         ))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use lab::rig::sim::Sim;
+
+    /// An experiment as the question, its layouts, and what was measured of them.
+    pub(crate) fn asked(text: &str) -> (Posed, Space, Vec<Record>) {
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let posed = Posed::new(experiment, Wishes::default(), None);
+        let space = Space::new(&posed.experiment, &Sim, &posed.wishes).unwrap();
+        let all: Vec<usize> = (0..space.layouts.len()).collect();
+        let records = space.measure(&all, &|_| Ok(Box::new(Sim)), 0).unwrap();
+        (posed, space, records)
+    }
+
+    const COPIES: &str = "run.repeats = 1\nvolume.drives = '4xp4800x-375gb'\n\
+                          volume.level = ['md-raid10', 'md-raid10-f2', 'md-raid5']\n\
+                          [workload.w]\nkind = 'random'\nreads_percent = 50\nblock = '8KiB'\ncount = 500\n";
+
+    /// A slower rig may choose what the search has behind, and what others are no worse than.
+    #[test]
+    fn what_is_chosen_is_on_the_front() {
+        let (posed, space, records) = asked(COPIES);
+        let verdict = Verdict::new(&space.manifest, &records, &posed.wishes).unwrap();
+        let far = verdict.ranked.iter().find(|of| of.at["volume.level"] == "md-raid10-f2").unwrap();
+        let is_there = |answer: &At| {
+            let rows = front::of_posed(&space, &verdict, &posed, Some(answer)).unwrap();
+            rows.iter().any(|row| row.at == far.at)
+        };
+        assert!(!is_there(&verdict.ranked[0].at), "near copies are as fast: {:?}", verdict.ranked);
+        assert!(is_there(&far.at));
+    }
+
+    #[test]
+    fn what_other_layouts_did_is_no_word_on_two() {
+        let (_, space, records) = asked(COPIES);
+        let [near, _, parity] = [0, 1, 2].map(|place| &space.layouts[place]);
+        let both = of_both(&space, &records, [near, parity]);
+        assert_eq!(records.len(), 3);
+        let levels: Vec<&Json> = both.iter().map(|of| &of.at["volume.level"]).collect();
+        assert_eq!(levels, ["md-raid5", "md-raid10"]);
     }
 }

@@ -1,5 +1,6 @@
 //! What is asked: these drives, this work, these wishes; and the experiment that answers it.
 
+use crate::beforehand::Figures;
 use crate::candidate::Candidate;
 use crate::danger::{self, Limit};
 use crate::drives::Drives;
@@ -36,6 +37,10 @@ pub struct Question {
     pub subject_to: Vec<String>,
     /// Drives that are kept as spares.
     pub spares: usize,
+    /// Whether nobody said how many: levels of the front are then tried with some, too.
+    pub are_spares_open: bool,
+    /// Why there are spares that nobody asked for.
+    pub spares_because: Option<String>,
     /// What one drive costs, in US dollars, where that is known.
     pub price_usd: Option<f64>,
     /// The most that all of them may cost.
@@ -60,6 +65,9 @@ pub(crate) const LEVELS: [&str; 11] = [
     "md-raid5",
     "md-raid6",
 ];
+
+/// Failures at most that a level for any number of drives survives.
+pub(crate) const SURVIVE_MAX: usize = 3;
 
 /// Members of each array where md's RAID 5 or 6 are tried side by side: fewer give up much room to parity, and more are
 /// hardly safer than one array.
@@ -101,6 +109,8 @@ impl Question {
             objective: None,
             subject_to: Vec::new(),
             spares: 0,
+            are_spares_open: true,
+            spares_because: None,
             price_usd: None,
             budget_usd: None,
             levels: Vec::new(),
@@ -154,8 +164,27 @@ impl Question {
         self.possible_of(&known)
     }
 
+    /// The levels that survive and hold enough, whatever formulas say.
+    pub(crate) fn holding(&self) -> Result<Vec<Level>> {
+        let known: Vec<&str> = LEVELS.into_iter().chain(nested()).collect();
+        self.holding_of(&known)
+    }
+
     /// The same of the levels `known`.
     pub(crate) fn possible_of(&self, known: &[&str]) -> Result<Vec<Level>> {
+        let levels = self.holding_of(known)?;
+        let beforehand = self.parted()?.beforehand;
+        if beforehand.is_empty() {
+            return Ok(levels);
+        }
+        let figures: Vec<Figures> =
+            levels.iter().map(|level| self.figures(level)).collect::<Result<_>>()?;
+        let kept = beforehand.kept(&figures)?;
+        Ok(levels.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(level, _)| level).collect())
+    }
+
+    /// Those of the levels `known` that survive and hold enough, whatever formulas say.
+    pub(crate) fn holding_of(&self, known: &[&str]) -> Result<Vec<Level>> {
         let all = self.asked_levels(known)?;
         let members = self.members();
         if members == 1 {
@@ -309,7 +338,7 @@ impl Question {
 
     /// Whether the work is writes to the page cache alone, at a rate: no program waits until they are on the drives.
     pub(crate) fn is_unwaited(&self) -> bool {
-        self.objective.is_none()
+        self.is_ranked_by_rate()
             && self.works().next().is_some()
             && self.works().all(work::is_unwaited)
     }
@@ -386,8 +415,8 @@ impl Question {
         let (candidates, _) = self.candidates()?;
         let mut tables = self.work.tables.clone();
         tables.insert("name".into(), format!("tune-{}", self.work.name).into());
-        if let Some(objective) = &self.objective {
-            tables.insert("objective".into(), objective.clone().into());
+        if let Some(objective) = self.as_measured()?.objective {
+            tables.insert("objective".into(), objective.into());
         }
         let entry = |tables: &mut Table, name: &str| -> Table {
             tables.remove(name).and_then(|value| value.as_table().cloned()).unwrap_or_default()

@@ -106,6 +106,18 @@ impl Space {
         Ok(space)
     }
 
+    /// Keeps the layouts of which this is so.
+    pub(crate) fn keep(&mut self, kept: &[bool]) {
+        fn keep<T>(all: &mut Vec<T>, kept: &[bool]) {
+            let mut kept = kept.iter();
+            all.retain(|_| kept.next().is_some_and(|kept| *kept));
+        }
+        keep(&mut self.layouts, kept);
+        keep(&mut self.places, kept);
+        keep(&mut self.trials, kept);
+        keep(&mut self.counts, kept);
+    }
+
     /// The place of a layout.
     pub(crate) fn place(&self, at: &At) -> Option<usize> {
         self.layouts.iter().position(|known| known == at)

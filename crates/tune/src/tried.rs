@@ -1,5 +1,6 @@
 //! Measures layouts: each a cell of the experiment, run by what runs every experiment.
 
+use crate::beforehand::Parted;
 use crate::candidate::Candidate;
 use crate::lanes::side_by_side;
 use crate::question::Question;
@@ -37,6 +38,8 @@ pub(crate) type Settings = Vec<(String, String)>;
 /// Runs cells, and keeps what they measured.
 pub(crate) struct Tried<'a> {
     pub(crate) question: &'a Question,
+    /// Its formulas.
+    pub(crate) parted: Parted,
     pub(crate) candidates: &'a [Candidate],
     pub(crate) experiment: Experiment,
     pub(crate) manifest: Manifest,
@@ -60,6 +63,7 @@ impl<'a> Tried<'a> {
         let manifest = Run::plan(&experiment, rig)?.manifest().clone();
         Ok(Tried {
             question,
+            parted: question.parted()?,
             candidates,
             experiment,
             manifest,
@@ -79,8 +83,8 @@ impl<'a> Tried<'a> {
     pub(crate) fn wishes(&self) -> Wishes {
         Wishes {
             safe: self.question.safe,
-            objectives: self.question.objective.iter().cloned().collect(),
-            subject_to: self.question.subject_to.clone(),
+            objectives: self.parted.objectives.clone(),
+            subject_to: self.parted.subject_to.clone(),
             choose: Vec::new(),
         }
     }

@@ -1,6 +1,7 @@
 //! From the question to the answer.
 
 use crate::answer::Tuned;
+use crate::beforehand;
 use crate::beside::OfQuestion;
 use crate::candidate::Candidate;
 use crate::commands::{
@@ -157,7 +158,7 @@ fn search(
     candidates: &[Candidate],
     places: &[Vec<usize>],
 ) -> Result<Searched> {
-    let (verdict, picked) = raced(tried, candidates, places)?;
+    let (verdict, picked) = raced(tried, candidates, places).map_err(beforehand::with_names)?;
     let Some(picked) = picked else {
         return Err(nothing_found(&verdict));
     };

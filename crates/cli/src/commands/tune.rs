@@ -229,13 +229,15 @@ fn question(flags: &TuneFlags) -> Result<Question> {
         safe: flags.safe,
         objective: flags.objective.clone(),
         subject_to: flags.subject_to.clone(),
-        spares: flags.spares,
+        spares: flags.spares.unwrap_or(0),
+        are_spares_open: flags.spares.is_none(),
         price_usd,
         budget_usd: flags.budget,
         levels: flags.level.clone(),
         seed: flags.seed.unwrap_or(1),
         ..Question::new(drives, work)
-    };
+    }
+    .with_spares_needed()?;
     question.work.warnings.iter().for_each(|warning| warn(warning));
     Ok(question)
 }

@@ -58,9 +58,10 @@ pub(crate) struct TuneFlags {
     /// Least usable capacity, as in 60TB
     #[arg(long, value_name = "SIZE")]
     pub(crate) capacity: Option<String>,
-    /// Hot spares, taken from the drives
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = drives, allow_negative_numbers = true)]
-    pub(crate) spares: usize,
+    /// Hot spares, taken from the drives [default: none, unless a constraint on the risk needs some; levels that
+    /// may lose all data more often than 1 in 500 also show some]
+    #[arg(long, value_name = "N", value_parser = drives, allow_negative_numbers = true)]
+    pub(crate) spares: Option<usize>,
     /// Leave out layouts that lose acknowledged writes in a power cut; turns the drives' write caches off
     #[arg(long)]
     pub(crate) safe: bool,
@@ -71,10 +72,11 @@ pub(crate) struct TuneFlags {
     /// on files, and a real kernel runs it (`ileave kernel build`), which takes about a minute
     #[arg(long, value_name = "FS", value_delimiter = ',')]
     pub(crate) fs: Vec<String>,
-    /// Formula to minimise or maximise [default: the work's rate]
+    /// Formula to minimise or maximise [default: the work's rate]; of `usable_tb`, `usd`, `usd_per_tb`, `rebuild_h` and `loss_5y`,
+    /// which need no measuring, too
     #[arg(long, value_name = "min|max FORMULA")]
     pub(crate) objective: Option<String>,
-    /// Constraint on the layouts; repeatable
+    /// Constraint on the layouts, as in `rebuild_h <= 24` or `loss_5y <= 1e-3`; repeatable
     #[arg(long, value_name = "FORMULA >= FORMULA")]
     pub(crate) subject_to: Vec<String>,
     /// Measure the best N on a slower rig as well; its result decides
