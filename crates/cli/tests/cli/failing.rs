@@ -3,6 +3,7 @@
 use super::kernel::{has_kernel, write};
 use super::{ileave, scratch, stdout, takes_long};
 use serde_json::Value as Json;
+use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
@@ -108,7 +109,7 @@ fn check_fault(kind: &str, commands: &[Traced]) {
 
 /// Unpacks a tree, loses a member twice, and says after each step whether all files are as they were outside the guest. The
 /// first time the member comes back as a blank disk, the second time md takes it back by a bitmap.
-const LIFE: &str = r#"
+const LIFE: &str = r"
 set -e
 mount=$1; here=$2; array=$(ls /dev/md/ileave*); md=/sys/block/$(basename $(readlink -f $array))/md
 read_all() { echo 3 > /proc/sys/vm/drop_caches; (cd $mount; md5sum --quiet -c $here/sums); echo $1 $(grep -o '\[[U_]*\]' /proc/mdstat); }
@@ -124,7 +125,7 @@ mdadm --grow --bitmap=internal --bitmap-chunk=1M $array
 lose; cp $here/tree.tar $mount/late; sync; read_all degraded
 mdadm --re-add $array /dev/vdb 2> /run/said
 restored; read_all re-added; cmp $here/tree.tar $mount/late; check
-"#;
+";
 
 /// RAID 5 over four drives: made, mkfs.xfs, a tree unpacked, a member failed, read without it, rebuilt to the end and re-added.
 #[test]
@@ -138,9 +139,10 @@ fn a_raid_5_lives_through_a_failure() {
         fs::create_dir_all(tree.join(directory.to_string())).unwrap();
         for file in 0..20 {
             // Of no two files, and of no two pages of one, is the content the same.
-            let text: String = (0..400 + file * 60)
-                .map(|line| format!("{directory} {file} {line:030}\n"))
-                .collect();
+            let mut text = String::new();
+            for line in 0..400 + file * 60 {
+                writeln!(text, "{directory} {file} {line:030}").unwrap();
+            }
             fs::write(tree.join(format!("{directory}/{file}")), text).unwrap();
         }
     }
@@ -177,7 +179,7 @@ fn a_raid_5_lives_through_a_failure() {
 
 /// Files of 60 pages that say which they are: one is flushed, the other acknowledged when a member loses its power, at 5.55 s.
 /// Says which pages each member and the files have then, when it is back, and when md has restored it.
-const POWER: &str = r#"
+const POWER: &str = r"
 set -e
 began=$(date +%s%N)
 now_ms() { echo $((($(date +%s%N) - began) / 1000000)); }
@@ -203,7 +205,7 @@ say back
 mdadm --remove $array /dev/vdb 2> /run/said; mdadm --re-add $array /dev/vdb 2> /run/said; mdadm --wait $array || true
 say restored
 check
-"#;
+";
 
 /// What a member had in its cache alone is gone when its power is back, and what was flushed is there. md fails it where it
 /// meets a command without power, and restores it by its bitmap; else nobody notices.

@@ -44,7 +44,7 @@ fn seeds() -> u64 {
 
 /// Draws numbers below a bound.
 fn drawing(seed: u64) -> impl FnMut(u64) -> u64 {
-    let mut state = 88_172_645_463_325_252 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut state = 0x0139_408d_cbbf_7a44 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     move |bound| {
         state ^= state << 13;
         state ^= state >> 7;
