@@ -353,7 +353,7 @@ fn a_damaged_store_is_an_error_that_names_file_and_line() {
             "trials.jsonl:2 is damaged: trial 0 is here a second time",
         ),
         (good.replace("\"trial\":3,", "\"trial\":99,"), "the plan has no trial 99"),
-        (good.replace("\"repeat\"", "\"repaet\""), "trials.jsonl:1 is damaged"),
+        (good.replace("\"repeat\"", "\"repaet\""), "trials.jsonl:1 is not of format 3"),
         (good.replace("\"read\"", "\"raed\""), "has no workload `raed`"),
         (good.replacen("HISTFAA", "!ISTFAA", 1), "trials.jsonl:1 is damaged"),
     ] {

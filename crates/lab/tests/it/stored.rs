@@ -1,10 +1,12 @@
 //! Results directories as earlier ileaves wrote them, one of each format. How each was made: `data/stored/README.md`.
 
 use lab::read_results;
+use serde_json::{Map, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
 use store::factor::{Role, Written};
-use store::{FORMAT, Results};
+use store::record::Record;
+use store::{FORMAT, Manifest, Results, merge};
 use verdict::{Verdict, Wishes};
 
 fn stored(format: u64) -> PathBuf {
@@ -53,4 +55,107 @@ fn a_format_that_is_not_known_is_refused_by_its_number() {
     for words in [format!("has format {}", FORMAT + 1), "read it with ileave 9.9.9".into()] {
         assert!(error.contains(&words), "{error}");
     }
+}
+
+/// A copy of the stored results of a format, in a directory of this name.
+fn copied(format: u64, here: &Path, name: &str) -> PathBuf {
+    let copy = here.join(name);
+    fs::create_dir(&copy).unwrap();
+    for file in ["manifest.toml", "trials.jsonl", "attempts.jsonl"] {
+        fs::copy(stored(format).join(file), copy.join(file)).unwrap();
+    }
+    copy
+}
+
+/// The results there get a second line with a field that no format has.
+fn with_a_newer_line(directory: &Path) {
+    let path = directory.join("trials.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let newer = text.replacen("\n{", "\n{\"zone\":[7],", 1);
+    assert_ne!(newer, text);
+    fs::write(&path, newer).unwrap();
+}
+
+/// The error of a second line in `directory` that its manifest's format has not: it names file, line, format and next step.
+fn check_error(error: &store::Error, directory: &Path, format: u64) {
+    let at = directory.join("trials.jsonl");
+    let words = [
+        format!(
+            "{}:2 is not of format {format}, which the manifest.toml beside it states",
+            at.display()
+        ),
+        "unknown field `zone`".into(),
+        "read it with the ileave that wrote the line, or take the line out".into(),
+        "`--resume`".into(),
+    ];
+    for words in words {
+        assert!(error.to_string().contains(&words), "no `{words}` in: {error}");
+    }
+}
+
+/// The manifest states the format of every line beside it. A line of another shape is neither called damaged nor left out.
+#[test]
+fn a_line_of_an_unknown_shape_is_refused_by_file_line_and_format() {
+    for format in 1..=FORMAT {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = copied(format, folder.path(), "results");
+        with_a_newer_line(&directory);
+        check_error(&read_results(&directory).unwrap_err(), &directory, format);
+    }
+}
+
+/// Shards have a manifest each, and what they are merged into has one of its own.
+#[test]
+fn a_shard_or_a_merged_store_with_such_a_line_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let [first, second] = ["first", "second"].map(|name| copied(FORMAT, here, name));
+    let out = here.join("out");
+    let merged = || merge(&[first.clone(), second.clone()], &out, false, lab::complete);
+    merged().unwrap();
+    with_a_newer_line(&out);
+    check_error(&merged().unwrap_err(), &out, FORMAT);
+    fs::remove_dir_all(&out).unwrap();
+    with_a_newer_line(&second);
+    check_error(&merged().unwrap_err(), &second, FORMAT);
+    assert!(!out.exists(), "nothing is merged");
+}
+
+/// The keys without which something cannot be read.
+fn needed(all: &[String], reads: impl Fn(&str) -> bool) -> Vec<&str> {
+    all.iter().map(String::as_str).filter(|left_out| !reads(left_out)).collect()
+}
+
+/// What a record and a manifest must have is the format. A field that they may lack is no new one: files that lack it are
+/// still read.
+#[test]
+fn what_must_be_there_changes_with_the_format() {
+    let directory = stored(FORMAT);
+    let text = fs::read_to_string(directory.join("trials.jsonl")).unwrap();
+    let line: Map<String, Value> = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let keys: Vec<String> = line.keys().cloned().collect();
+    let of_record = needed(&keys, |left_out| {
+        let mut line = line.clone();
+        line.remove(left_out);
+        serde_json::from_value::<Record>(line.into()).is_ok()
+    });
+    let text = fs::read_to_string(directory.join("manifest.toml")).unwrap();
+    let table: toml::Table = toml::from_str(&text).unwrap();
+    let keys: Vec<String> = table.keys().cloned().collect();
+    let of_manifest = needed(&keys, |left_out| {
+        let mut table = table.clone();
+        table.remove(left_out);
+        table.try_into::<Manifest>().is_ok()
+    });
+    let record = "at latency_hdr member_busy repeat requests samples trial workload";
+    let manifest = "experiment format ileave name published rig trials workloads";
+    let sorted = |mut keys: Vec<&str>| {
+        keys.sort_unstable();
+        keys.join(" ")
+    };
+    assert_eq!(
+        (FORMAT, sorted(of_record).as_str(), sorted(of_manifest).as_str()),
+        (3, record, manifest),
+        "raise store::FORMAT, keep a reader of the format before, and add its files to data/stored"
+    );
 }

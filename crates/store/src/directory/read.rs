@@ -1,11 +1,12 @@
 //! Reading the lines of a results directory, each checked.
 
-use super::Attempt;
+use super::{Attempt, MANIFEST};
 use crate::error::{Error, Result};
 use crate::input;
 use crate::manifest::Manifest;
 use crate::quantity::{Better, Quantity};
 use crate::record::Record;
+use serde_json::error::Category;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::thread;
@@ -24,10 +25,10 @@ pub(super) fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Recor
         let record = record
             .and_then(|record| {
                 let what = format!("trial {} is here a second time", record.trial);
-                if seen.insert(record.trial) { Ok(record) } else { Err(what) }
+                if seen.insert(record.trial) { Ok(record) } else { Err(Wrong::Damaged(what)) }
             })
-            .map_err(|what| {
-                damaged(path, number, &what, "to have that trial run again by `--resume`")
+            .map_err(|wrong| {
+                wrong.at(path, number, "to have that trial run again by `--resume`")
             })?;
         records.push(record);
     }
@@ -39,10 +40,11 @@ pub(super) fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Recor
 const LINES_MIN: usize = 1000;
 
 /// The records of lines, in their order: a sweep has 100,000, which every processor takes a share of.
-fn parse_records(lines: &[&[u8]], manifest: &Manifest) -> Vec<std::result::Result<Record, String>> {
+fn parse_records(lines: &[&[u8]], manifest: &Manifest) -> Vec<std::result::Result<Record, Wrong>> {
     let parse = |line: &&[u8]| {
-        let record = serde_json::from_slice(line).map_err(|error| error.to_string());
-        record.and_then(|record| check_record(record, manifest))
+        let record = serde_json::from_slice(line);
+        let record = record.map_err(|error| Wrong::of(&error, manifest.format))?;
+        check_record(record, manifest).map_err(Wrong::Damaged)
     };
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let share = lines.len().div_ceil(processors).max(LINES_MIN);
@@ -90,11 +92,39 @@ fn whole_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text[..end].split_inclusive(|&byte| byte == b'\n').map(|line| &line[..line.len() - 1])
 }
 
-fn damaged(path: &Path, line: usize, what: &str, next: &str) -> Error {
-    Error::failure(format!(
-        "{}:{line} is damaged: {what}; take the line out {next}",
-        path.display()
-    ))
+/// What is wrong with a line.
+enum Wrong {
+    /// It is not what anybody wrote.
+    Damaged(String),
+    /// It is whole, and not of the format that the manifest states.
+    OtherShape { format: u64, what: String },
+}
+
+impl Wrong {
+    /// Why a line could not be read, in a directory of this format.
+    fn of(error: &serde_json::Error, format: u64) -> Self {
+        let what = error.to_string();
+        if error.classify() != Category::Data {
+            return Wrong::Damaged(what);
+        }
+        // Which fields there are helps nobody who has not written the line.
+        let what = what.split(", expected one of ").next().unwrap_or(&what).to_string();
+        Wrong::OtherShape { format, what }
+    }
+
+    /// The error; `next` is what taking the line out is good for.
+    fn at(&self, path: &Path, line: usize, next: &str) -> Error {
+        let at = path.display();
+        Error::failure(match self {
+            Wrong::Damaged(what) => {
+                format!("{at}:{line} is damaged: {what}; take the line out {next}")
+            }
+            Wrong::OtherShape { format, what } => format!(
+                "{at}:{line} is not of format {format}, which the {MANIFEST} beside it states: {what}; read it with the ileave \
+                 that wrote the line, or take the line out {next}"
+            ),
+        })
+    }
 }
 
 /// The wall-clock facts; none where there is no such file.
@@ -107,7 +137,7 @@ pub(super) fn read_attempts(path: &Path) -> Result<Vec<Attempt>> {
     let attempt = |(number, line)| {
         serde_json::from_slice(line).map_err(|error| {
             let next = "to go on; it says only when a trial ran, and no result is lost with it";
-            damaged(path, number, &error.to_string(), next)
+            Wrong::Damaged(error.to_string()).at(path, number, next)
         })
     };
     (1..).zip(whole_lines(&text)).map(attempt).collect()
