@@ -2,6 +2,7 @@
 //! of it; these conversions do that in this crate, which is optimized in every profile, so that those which build
 //! machines of them need not be.
 
+use crate::linux::alone::Alone;
 use crate::linux::block_layer::BlockLayer;
 use crate::linux::flushes::SharedFlushes;
 use crate::linux::in_use::MarksInUse;
@@ -28,6 +29,7 @@ macro_rules! boxed {
 }
 
 boxed!(
+    Alone<BlockLayer<Below>>,
     Array<Below>,
     BlockLayer<Below>,
     Limiter<Below>,

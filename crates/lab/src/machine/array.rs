@@ -17,6 +17,9 @@ pub(super) fn array(
     let array: Box<dyn Device> = if volume.level.has_stripe_cache() && !is_rebuilt {
         linux::md(volume, below, driver)?.into()
     } else if volume.is_on_linux {
+        if is_alone(volume, &driver) {
+            return Ok(held_back(volume, linux::alone(volume, below, driver.plugs)?));
+        }
         let queues = linux::block_layer(volume, below, &driver.plugs)?;
         let copies = linux::copy_choice(volume);
         let array = mapped(volume, queues, driver)?.choosing_copies(copies);
@@ -32,10 +35,21 @@ pub(super) fn array(
     } else {
         mapped(volume, below, driver)?.into()
     };
-    Ok(match volume.volume_outstanding {
+    Ok(held_back(volume, array))
+}
+
+/// Whether nothing maps what is asked of the one drive of `volume`: it is whole, and its `driver` neither takes time nor sleeps.
+fn is_alone(volume: &Volume, driver: &Driver) -> bool {
+    let may_sleep = driver.plugs.senders().is_some() || driver.plugs.are_of_threads();
+    volume.level.name == "single" && volume.failed.is_empty() && driver.is_free() && !may_sleep
+}
+
+/// The `array` of `volume`, with what waits for it.
+fn held_back(volume: &Volume, array: Box<dyn Device>) -> Box<dyn Device> {
+    match volume.volume_outstanding {
         Some(outstanding) => Limiter::new(array, outstanding).into(),
         None => array,
-    })
+    }
 }
 
 /// The drives `below`, with what its driver has with each of them at a time.

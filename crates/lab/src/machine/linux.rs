@@ -6,6 +6,7 @@ use block::bios::{Cut, Rests};
 use block::layout::Spread;
 use block::units::format_bytes;
 use block::{Place, SECTOR_BYTES};
+use sim::linux::alone::Alone;
 use sim::linux::bitmap::{BitSizes, BitmapSpec};
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::in_use::MarksInUse;
@@ -77,6 +78,16 @@ pub(super) fn block_layer(
     };
     let absent = &volume.failed;
     Ok(WriteIntents::new(marked, bitmap, sectors, Box::new(sector_of), absent).into())
+}
+
+/// The queue of the one drive of `volume`, which nothing maps, for who sends with `plugs`.
+pub(super) fn alone(
+    volume: &Volume,
+    below: Box<dyn Device>,
+    plugs: Plugs,
+) -> Result<Box<dyn Device>> {
+    let queue = BlockLayer::new(below, queue(volume), &plugs);
+    Ok(Alone::new(queue, volume.layout()?.sectors(), plugs).into())
 }
 
 /// The page cache before `volume`, for what is read in order.

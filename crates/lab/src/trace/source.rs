@@ -206,12 +206,12 @@ impl Requests {
                 break;
             };
             let is_last = self.sorted.back().is_none_or(|last| last.at_ns <= entry.at_ns);
-            let place = if is_last {
-                self.sorted.len()
+            if is_last {
+                self.sorted.push_back(entry);
             } else {
-                self.sorted.partition_point(|other| other.at_ns <= entry.at_ns)
-            };
-            self.sorted.insert(place, entry);
+                let place = self.sorted.partition_point(|other| other.at_ns <= entry.at_ns);
+                self.sorted.insert(place, entry);
+            }
         }
         let mut next = self.sorted.pop_front();
         if let Some(entry) = &mut next {

@@ -28,7 +28,6 @@ use crate::damage::Damage;
 use crate::outbox::{Outbox, earlier};
 use crate::{
     Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag, TargetCounters,
-    step_by_step,
 };
 use block::{Op, Request, SECTOR_BYTES};
 use drain::Drain;
@@ -36,6 +35,7 @@ use link::Link;
 use place::Placement;
 use spec::{Alone, WHOLE, moving_ns};
 use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// A flash drive with one target.
@@ -312,19 +312,40 @@ impl Flash {
         }
     }
 
-    /// What is due at `now` for the command in `slot`.
-    fn step(&mut self, now: Nanos, slot: u32, out: &mut Vec<Event>) {
+    /// What is due at `now` for the first command that something is due for.
+    fn step(&mut self, now: Nanos, out: &mut Vec<Event>) {
+        let mut first = self.due.peek_mut().expect("something is due");
+        let Reverse((_, slot)) = *first;
         let flight = &mut self.flights[slot as usize];
         if flight.stage == Stage::Units {
             let bytes = u64::from(flight.request.sectors) * SECTOR_BYTES;
             let end = self.link.read(now, moving_ns(bytes, self.spec.read_bytes_per_s));
             flight.spent.add(Part::BUS, end - now);
             flight.stage = Stage::Last;
-            if self.due.peek().is_some_and(|&Reverse((first, _))| first < end) || end > now {
-                return self.due.push(Reverse((end, slot)));
+            if end > now {
+                *first = Reverse((end, slot));
+                return;
             }
         }
+        PeekMut::pop(first);
         self.finish(now, slot, out);
+    }
+
+    /// Does the next thing that is due by `limit`; gives when that was.
+    #[inline]
+    fn go_on(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        let due = self.due.peek().map(|&Reverse((at, _))| at);
+        let durable = self.first_durable();
+        let next = earlier(earlier(due, durable.map(|(at, _)| at)), self.closes_at);
+        let at = next.filter(|&at| at <= limit)?;
+        if due == Some(at) {
+            self.step(at, out);
+        } else if let Some((_, upto)) = durable.filter(|&(durable_at, _)| durable_at == at) {
+            self.become_durable(at, upto, out);
+        } else {
+            self.close(at);
+        }
+        Some(at)
     }
 
     fn finish(&mut self, now: Nanos, slot: u32, out: &mut Vec<Event>) {
@@ -419,27 +440,6 @@ impl Flash {
     }
 }
 
-impl Flash {
-    /// Does everything that is due by `now`.
-    fn do_due(&mut self, now: Nanos, out: &mut Vec<Event>) {
-        self.outbox.collect(now, out);
-        loop {
-            let due = self.due.peek().map(|&Reverse((at, _))| at);
-            let durable = self.first_durable();
-            let next = earlier(earlier(due, durable.map(|(at, _)| at)), self.closes_at);
-            let Some(at) = next.filter(|&at| at <= now) else { return };
-            if due == Some(at) {
-                let Reverse((_, slot)) = self.due.pop().expect("it is there");
-                self.step(at, slot, out);
-            } else if let Some((_, upto)) = durable.filter(|&(durable_at, _)| durable_at == at) {
-                self.become_durable(at, upto, out);
-            } else {
-                self.close(at);
-            }
-        }
-    }
-}
-
 impl Device for Flash {
     fn geometry(&self) -> &Geometry {
         &self.geometry
@@ -463,8 +463,24 @@ impl Device for Flash {
         earlier(earlier(due, durable), earlier(self.closes_at, self.outbox.next_event()))
     }
 
-    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
-        step_by_step(self, limit, out, Self::do_due)
+    fn proceed(&mut self, mut limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        let (before, mut came) = (out.len(), None);
+        // What was refused comes between what is due.
+        while !self.outbox.is_empty() {
+            let at = self.next_event().filter(|&at| at <= limit)?;
+            self.outbox.collect(at, out);
+            while self.go_on(at, out).is_some() {}
+            if out.len() > before {
+                return Some(at);
+            }
+        }
+        while let Some(at) = self.go_on(limit, out) {
+            if out.len() > before {
+                // What else is due at that time comes with it.
+                (limit, came) = (at, Some(at));
+            }
+        }
+        came
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

@@ -14,9 +14,7 @@ use super::sender::WORKERS;
 use super::whole::Whole;
 use crate::host::Plugs;
 use crate::outbox::earlier;
-use crate::{
-    Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag, step_by_step,
-};
+use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag};
 use block::{Op, Request};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -107,6 +105,11 @@ impl<D: Device> BlockLayer<D> {
         if bio.is_alone {
             return self.queues.send_past(now, bio.part, bio);
         }
+        if self.passes_at_once(&bio) {
+            // The rest of this, step by step, comes to the same.
+            (self.plugged_at, self.goes_on) = (None, None);
+            return self.queues.pass(now, bio.part, bio);
+        }
         if let Some(later) = self.asleep.get_mut(&bio.thread) {
             return later.push_back(bio);
         }
@@ -136,6 +139,16 @@ impl<D: Device> BlockLayer<D> {
         if !(bio.is_plugged || self.queues.are_scheduled()) {
             self.unplug(now);
         }
+    }
+
+    /// Whether nothing holds a bio back, and nothing is there that it could meet or wait for.
+    #[inline]
+    fn passes_at_once(&self, bio: &Bio) -> bool {
+        let is_plain = !bio.is_plugged && bio.tried == Tried::No && bio.part.op != Op::Flush;
+        is_plain
+            && self.asleep.is_empty()
+            && self.plug.is_empty()
+            && self.queues.pass_at_once(bio.part.target)
     }
 
     /// Whether who finds no place may sleep for one: a thread of its own, or one of the workers that does not sleep.
@@ -233,10 +246,14 @@ impl<D: Device> BlockLayer<D> {
     }
 
     fn take_events(&mut self, now: Nanos) {
-        let mut events = self.queues.take_events(now);
-        for event in events.drain(..) {
-            match event {
-                Event::Done { tag, at, result, spent } => {
+        let events = self.queues.take_events(now);
+        self.take(events);
+    }
+
+    fn take(&mut self, events: Vec<Event>) {
+        for event in &events {
+            match *event {
+                Event::Done { tag, at, result, ref spent } => {
                     self.target_done(at, tag as Slot, result.err(), spent);
                 }
                 Event::Durable { tag, at } => self.settled(at, tag as Slot, false),
@@ -246,7 +263,36 @@ impl<D: Device> BlockLayer<D> {
         self.queues.give_back(events);
     }
 
-    fn target_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: Spent) {
+    /// Sends on what is held back until `step`, before the drives do what is due then.
+    fn send_held_back(&mut self, step: Nanos) {
+        if self.unplugs_at().is_some_and(|at| at <= step) {
+            self.unplug(step);
+            self.wake_sleepers(step);
+        }
+        if self.queues.next_event().is_some_and(|at| at <= step) {
+            self.take_events(step);
+        }
+    }
+
+    /// What waits for `step` goes to the queues.
+    fn send_due(&mut self, step: Nanos) {
+        if self.wakes_at.is_some_and(|at| at <= step) {
+            self.wakes_at = None;
+            self.wake_sleepers(step);
+        }
+        if self.whole.due_at().is_some_and(|at| at <= step) {
+            self.send_failed(step);
+        }
+    }
+
+    /// The next event but for those of the drives.
+    #[inline]
+    fn own_event(&self) -> Option<Nanos> {
+        let own = earlier(self.unplugs_at(), self.callers.outbox.next_event());
+        earlier(earlier(own, self.whole.due_at()), self.wakes_at)
+    }
+
+    fn target_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: &Spent) {
         let request = self.queues.done(at, slot);
         if self.plugs.fail_whole() {
             // Who hears that the request is done does so before its place is free (`blk_mq_end_request`), and tries its next one first.
@@ -270,7 +316,7 @@ impl<D: Device> BlockLayer<D> {
             if modifies {
                 self.callers.not_durable_yet((bio.caller, 1));
             }
-            self.callers.part_done(at, bio.caller, spent, fault);
+            self.callers.part_done(at, bio.caller, *spent, fault);
         }
         self.queues.carries_again(slot, !modifies, bios);
     }
@@ -281,27 +327,6 @@ impl<D: Device> BlockLayer<D> {
             self.callers.settled(at, (bio.caller, 1), lost);
         }
         self.queues.carries_again(slot, true, bios);
-    }
-}
-
-impl<D: Device> BlockLayer<D> {
-    /// Does some of what is due at its next event.
-    fn step_to(&mut self, step: Nanos, out: &mut Vec<Event>) {
-        if self.unplugs_at().is_some_and(|at| at <= step) {
-            self.unplug(step);
-            self.wake_sleepers(step);
-        }
-        if self.queues.next_event().is_some_and(|at| at <= step) {
-            self.take_events(step);
-        }
-        if self.wakes_at.is_some_and(|at| at <= step) {
-            self.wakes_at = None;
-            self.wake_sleepers(step);
-        }
-        if self.whole.due_at().is_some_and(|at| at <= step) {
-            self.send_failed(step);
-        }
-        self.callers.outbox.collect(step, out);
     }
 }
 
@@ -343,13 +368,31 @@ impl<D: Device> Device for BlockLayer<D> {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        let own = earlier(self.unplugs_at(), self.callers.outbox.next_event());
-        let own = earlier(earlier(own, self.whole.due_at()), self.wakes_at);
-        earlier(self.queues.next_event(), own)
+        earlier(self.queues.next_event(), self.own_event())
     }
 
-    fn proceed(&mut self, limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
-        step_by_step(self, limit, out, Self::step_to)
+    fn proceed(&mut self, mut limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
+        let (before, mut came) = (out.len(), None);
+        loop {
+            let own = self.own_event().filter(|&own| own <= limit);
+            // What the drives do before that is nobody else's; what they do at that time comes behind what is held back.
+            let alone_until = own.map_or(Some(limit), |own| own.checked_sub(1));
+            let alone = alone_until.and_then(|until| self.queues.proceed(until));
+            let Some(step) = alone.or(own) else { return came };
+            if alone.is_some() {
+                let events = self.queues.events();
+                self.take(events);
+            }
+            if alone.is_none() {
+                self.send_held_back(step);
+            }
+            self.send_due(step);
+            self.callers.outbox.collect(step, out);
+            if out.len() > before {
+                // What else is due at that time comes with it.
+                (limit, came) = (step, Some(step));
+            }
+        }
     }
 
     fn disturb(&mut self, now: Nanos, what: Disturbance) {

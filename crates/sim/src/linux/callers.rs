@@ -20,8 +20,6 @@ pub(super) struct Caller {
     undurable: u32,
     lost: bool,
     pub(super) fault: Option<Fault>,
-    /// What its last part spent, after waiting.
-    spent: Spent,
     is_done: bool,
 }
 
@@ -72,7 +70,6 @@ impl Callers {
             undurable: 0,
             lost: false,
             fault: None,
-            spent: Spent::NONE,
             is_done: false,
         })
     }
@@ -118,31 +115,30 @@ impl Callers {
         self.parts_done(at, (caller, 1), spent, fault);
     }
 
-    /// So many parts of a request are done together.
+    /// So many parts of a request are done together. What its last part has `spent` counts, behind its waits.
     pub(super) fn parts_done(
         &mut self,
         at: Nanos,
         (caller, parts): (usize, u32),
-        spent: Spent,
+        mut spent: Spent,
         fault: Option<Fault>,
     ) {
         let request = &mut self.all[caller];
         request.parts -= parts;
-        request.spent = spent;
         request.fault = request.fault.or(fault);
         if request.parts > 0 {
             return;
         }
         request.is_done = true;
         let latency = at - request.arrived;
-        let mut spent = request.spent;
-        if spent.total() > latency {
+        let mut total = spent.total();
+        if total > latency {
             // What it waited for had begun before it came.
-            spent = Spent::NONE;
+            (spent, total) = (Spent::NONE, 0);
         }
         // What no member spent on it is a wait: for superblocks as long as these were written, then of what modifies for the
         // bitmap likewise. Reads pass by that.
-        let waited = latency - spent.total();
+        let waited = latency - total;
         let for_mark = waited.min(self.mark.up_to(at) - request.mark_ns_before);
         let waited = waited - for_mark;
         spent.add(Part::MARK, for_mark);

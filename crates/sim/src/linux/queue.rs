@@ -333,6 +333,14 @@ impl Queue {
         }
     }
 
+    /// A request is made and goes to the drive at once: without a scheduler nothing waits, so that it meets nothing. There must be
+    /// room for it.
+    pub(super) fn pass(&mut self) {
+        debug_assert!(!self.has_scheduler() && self.has_room() && self.by_sector[0].is_empty());
+        self.made += 1;
+        self.with_drive += 1;
+    }
+
     /// A request was merged with another and is no more.
     pub(super) fn unmake(&mut self) {
         self.made -= 1;
@@ -451,10 +459,15 @@ impl Plug {
         self.held.push((member, slot));
     }
 
-    /// Empties it.
-    pub(super) fn take(&mut self) -> Vec<(u32, Slot)> {
+    /// Whether nothing is held back.
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Empties it into `sent`, which is empty: the lists change places.
+    pub(super) fn empty_into(&mut self, sent: &mut Vec<(u32, Slot)>) {
         self.several = false;
-        std::mem::take(&mut self.held)
+        std::mem::swap(&mut self.held, sent);
     }
 }
 

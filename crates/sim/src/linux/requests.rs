@@ -33,6 +33,9 @@ pub(super) struct Requests<D, C> {
     asleep: usize,
     flushes: Vec<Flushes<C>>,
     events: Vec<Event>,
+    /// What a plug held that is sent on, and for which targets; empty in between.
+    sent: Vec<(u32, Slot)>,
+    targets: Vec<u32>,
 }
 
 /// The flushes of a drive, of which one is under way at a time; those that come meanwhile share the next
@@ -59,6 +62,8 @@ impl<D: Device, C: Carry> Requests<D, C> {
                 .map(|_| Flushes { is_under_way: false, waiting: Vec::new() })
                 .collect(),
             events: Vec::new(),
+            sent: Vec::new(),
+            targets: Vec::new(),
         }
     }
 
@@ -231,17 +236,38 @@ impl<D: Device, C: Carry> Requests<D, C> {
 
     /// A sender sends on what it has held back.
     pub(super) fn unplug(&mut self, now: Nanos, plug: &mut Plug) {
-        let mut targets = Vec::new();
-        for (target, slot) in plug.take() {
+        if plug.is_empty() {
+            return;
+        }
+        let mut sent = std::mem::take(&mut self.sent);
+        let mut targets = std::mem::take(&mut self.targets);
+        plug.empty_into(&mut sent);
+        for (target, slot) in sent.drain(..) {
             self.enqueue(target, slot);
             if !targets.contains(&target) {
                 targets.push(target);
             }
         }
         targets.sort_unstable();
-        for target in targets {
+        for target in targets.drain(..) {
             self.dispatch(now, target);
         }
+        (self.sent, self.targets) = (sent, targets);
+    }
+
+    /// Whether a bio for `target` that nothing holds back goes to the drive at once, and meets no other request on its way.
+    pub(super) fn pass_at_once(&self, target: u32) -> bool {
+        let queue = &self.queues[target as usize];
+        !queue.has_scheduler() && queue.has_room()
+    }
+
+    /// Makes a request of such a bio and sends it.
+    pub(super) fn pass(&mut self, now: Nanos, bio: Request, carries: C) {
+        self.queues[bio.target as usize].pass();
+        let is_alone = carries.is_alone();
+        let queued = Queued { request: bio, made_at: now, stage: Stage::InFlight, is_alone };
+        let slot = self.insert(queued, carries);
+        self.below.submit(now, slot as Tag, bio);
     }
 
     /// A request joins its target's queue, or one that waits there.
@@ -288,6 +314,17 @@ impl<D: Device, C: Carry> Requests<D, C> {
     /// When there is something to do.
     pub(super) fn next_event(&self) -> Option<Nanos> {
         self.below.next_event()
+    }
+
+    /// Has the drives go on until something comes out of them, no later than at `limit`; gives when that was.
+    /// [`Requests::events`] has what came.
+    pub(super) fn proceed(&mut self, limit: Nanos) -> Option<Nanos> {
+        self.below.proceed(limit, &mut self.events)
+    }
+
+    /// What came of [`Requests::proceed`]; to be given back with [`Requests::give_back`].
+    pub(super) fn events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
     }
 
     /// What the drives have done by `now`; to be given back with [`Requests::give_back`].

@@ -3,9 +3,10 @@
 use crate::md::{self, flashes};
 use block::layout::{Code, Concat, Mirrors, Pairing, Parity, Rotation, Stripe, WriteRule};
 use block::{Layout, Request};
+use sim::linux::alone::Alone;
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::md::{Md, MdSpec};
-use sim::linux::queue::QueueSpec;
+use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::spiral::{SpiralSpec, Spirals};
 use sim::{Advance, Array, Counters, Device, Driver, Event, Nanos, Plugs, contract};
 
@@ -201,4 +202,67 @@ fn what_the_scheduler_has_given_away_merges_with_nothing() {
     }
     queue.advance(1_000_000_000, &mut Vec::new());
     assert_eq!(commands(&*queue), 3);
+}
+
+/// One drive behind its queue, for who sends with `plugs`: by itself, or as an array of one member.
+fn one_drive(
+    below: Box<dyn Device>,
+    spec: QueueSpec,
+    plugs: &Plugs,
+    alone: bool,
+) -> Box<dyn Device> {
+    let sectors = below.geometry().target_sectors[0] - 96;
+    let queue = BlockLayer::new(below, spec, plugs);
+    if alone {
+        return Alone::new(queue, sectors, plugs.clone()).into();
+    }
+    let driver = Driver { plugs: plugs.clone(), ..Driver::new(0, 0) };
+    let queue: Box<dyn Device> = queue.into();
+    Array::new(Box::new(Concat::new(&[sectors]).unwrap()), queue, driver).into()
+}
+
+/// What `device` says to requests of all kinds and sizes: some of one instant, and some so many that its queue is full.
+fn events_of(mut device: Box<dyn Device>, seed: u64) -> Vec<Event> {
+    let sectors = device.geometry().target_sectors[0];
+    let (mut dice, mut now, mut events) = (seed, 0, Vec::new());
+    let mut throw = |sides: u64| {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 33) % sides
+    };
+    for tag in 0..600 {
+        now += [0, 0, 900, 40_000][throw(4) as usize];
+        device.advance(now, &mut events);
+        let length = [1, 8, 64, 300][throw(4) as usize];
+        let at = throw((sectors - length) / 8) * 8;
+        let request = match throw(8) {
+            0..4 => Request::read(at, length as u32),
+            4..7 => Request::write(at, length as u32),
+            _ => Request::flush(),
+        };
+        device.submit(now, tag, request);
+    }
+    device.advance(1_000_000_000_000, &mut events);
+    events
+}
+
+/// The array that is not there changes neither when anything is done nor what its time is spent on.
+#[test]
+fn one_drive_alone_is_an_array_of_one() {
+    for scheduler in [Scheduler::None, Scheduler::MqDeadline] {
+        for tags in [1, 32] {
+            let spec = QueueSpec { scheduler, requests: 2 * tags, tags, max_sectors: 48, ..QUEUE };
+            for plugs in [Plugs::of_programs as fn() -> Plugs, Plugs::default] {
+                for seed in 0..8 {
+                    let [alone, array] = [true, false]
+                        .map(|alone| events_of(one_drive(flashes(1), spec, &plugs(), alone), seed));
+                    assert!(alone.len() > 600, "everything comes back");
+                    assert_eq!(alone, array, "{scheduler:?}, {tags} tags, seed {seed}");
+                }
+            }
+        }
+        let spec = QueueSpec { scheduler, requests: 64, tags: 32, ..QUEUE };
+        let alone = || one_drive(flashes(1), spec, &Plugs::of_programs(), true);
+        contract::check(&alone);
+        contract::check_medium_errors(&alone);
+    }
 }
