@@ -30,6 +30,7 @@ mod oracle;
 mod page;
 mod probe;
 mod promises;
+mod questions;
 #[cfg(target_os = "linux")]
 mod real;
 mod risk;
