@@ -209,7 +209,7 @@ fn models_agree_with_the_kernel() {
             workload.mail = { kind = "random", sizes = "4KiB/40:8KiB/30:16KiB/20:64KiB/10", depth = 16, flush_every = 4, reads_percent = 50, count = 1200, drive.write_cache = [false, true], volume.level = ["md-stripe", "md-raid10", "md-raid5"] }
             workload.commits = { kind = "random", op = "write", block = "8KiB", jobs = 4, flush_every = 1, count = 500, volume.drives = "4x980-pro-1tb", volume.level = ["md-stripe", "md-raid10", "md-raid5"] }
             workload.nested = { kind = "random", depth = [1, 16], op = ["read", "write"], count = 250, volume.drives = "8xmd-hdd:4GiB", volume.level = ["md-raid50-2", "md-raid60-2"] }
-            workload.row = { kind = "sequential", block = "1MiB", depth = 16, op = ["read", "write"], count = 800, volume.drives = "8xmd-hdd:4GiB", volume.interleave = "512KiB", volume.level = ["md-raid50-2", "md-raid60-2"] }
+            workload.row = { kind = "sequential", block = "1MiB", depth = 16, op = ["read", "write"], count = 2000, volume.drives = "8xmd-hdd:4GiB", volume.interleave = "512KiB", volume.level = ["md-raid50-2", "md-raid60-2"] }
             workload.pieces = { kind = "sequential", block = "1MiB", depth = [1, 4], count = 300, volume.drives = "4x980-pro-1tb:8GiB", volume.level = ["md-stripe", "md-raid5"] }
             workload.degraded = { kind = "random", depth = 16, op = ["read", "write"], count = 1000, volume.failed = "1", volume.drives = "5x980-pro-1tb:8GiB", volume.level = ["md-raid5", "md-raid6"] }
             workload.rows = { kind = "sequential", block = "1MiB", depth = 4, count = 600, volume.failed = "1", volume.drives = "5xst18000nm000j:40GiB", volume.level = ["md-raid5", "md-raid6"] }
@@ -662,10 +662,10 @@ fn tune_chooses_a_file_system() {
     let few = ["--set", "workload.mail.messages=100"];
     let asked = [&drives[..], &few, &["--fs", "xfs,btrfs", "--save", "mine.toml", "--json"]];
     let found = json(here.path(), &asked.concat());
-    // A mirror and far copies with two chunks under three, and btrfs's own; what is near the best with three seeds.
-    assert_eq!(found["exhaustive_evaluations"], 30, "{found}");
+    // A mirror and far copies with two chunks under two, and btrfs's own; what is near the best with three seeds.
+    assert_eq!(found["exhaustive_evaluations"], 21, "{found}");
     let evaluations = found["evaluations"].as_u64().unwrap();
-    assert!((11..30).contains(&evaluations), "{found}");
+    assert!((8..21).contains(&evaluations), "{found}");
     let best = found["best"]["fs.kind"].as_str().unwrap();
     let is_build = |of: &&Json| of["when"] == "build";
     let lines: Vec<&str> = found["commands"]
