@@ -170,13 +170,13 @@ began=$(date +%s); until_s() { sleep $(($1 + began - $(date +%s))); }
 umount $mount
 mkfs.btrfs -q -f -d $data -m $metadata "$@"
 mount -t btrfs $1 $mount
-until_s 100
+until_s 20
 seq -f '%-4095.0f' $pages | dd of=$mount/numbered bs=${pages}x4k iflag=fullblock 2> /run/said
 sync; filefrag -e -b4096 $mount/numbered
 echo 3 > /proc/sys/vm/drop_caches
-until_s 200
+until_s 40
 dd if=$mount/numbered of=/dev/null bs=4k iflag=direct 2> /run/said
-until_s 300
+until_s 60
 for n in 1 2 3 4; do fallocate -l 96M $mount/space$n 2> /run/said || break; done
 sync
 btrfs inspect-internal dump-tree -t chunk $1
@@ -313,7 +313,7 @@ fn check_btrfs(
     };
     let mut written = BTreeSet::new();
     for &(_, _, drive, sector, sectors) in
-        commands.iter().filter(|of| of.1 == "W" && (50.0..150.0).contains(&of.0))
+        commands.iter().filter(|of| of.1 == "W" && (10.0..30.0).contains(&of.0))
     {
         // Copies of the superblock are at 64 KiB and 64 MiB, wherever chunks are.
         let is_superblock = sectors == 8 && [128, 131_072].contains(&sector);
@@ -328,7 +328,7 @@ fn check_btrfs(
         "{case}: written and not planned, planned and not written"
     );
     let reads =
-        commands.iter().filter(|of| of.1 == "R" && of.4 == 8 && (150.0..250.0).contains(&of.0));
+        commands.iter().filter(|of| of.1 == "R" && of.4 == 8 && (30.0..50.0).contains(&of.0));
     let mut read = 0;
     for (page, &(_, _, member, sector, _)) in pages.iter().zip(reads) {
         let mut places = Vec::new();
