@@ -86,11 +86,14 @@ impl BlockRequest {
             )));
         }
         for buffer in chain {
-            if !memory.check_range(
-                GuestAddress(buffer.address),
-                buffer.bytes as usize,
-                Permissions::ReadWrite,
-            ) {
+            // One of no bytes would be anywhere.
+            let is_inside = buffer.bytes > 0
+                && memory.check_range(
+                    GuestAddress(buffer.address),
+                    buffer.bytes as usize,
+                    Permissions::ReadWrite,
+                );
+            if !is_inside {
                 return Err(Error::new(format!(
                     "the kernel sent a buffer outside the memory that it has exported: {} bytes at {:#x}",
                     buffer.bytes, buffer.address
@@ -260,6 +263,8 @@ mod tests {
         assert!(said(&[head, STATUS]).contains("0 bytes"));
         let outside = Buffer { address: 1 << 16, bytes: 512, is_written: false };
         assert!(said(&[head, outside, STATUS]).contains("outside the memory"));
+        let nowhere = Buffer { address: 1 << 44, bytes: 0, is_written: false };
+        assert!(said(&[head, nowhere, data(512, false), STATUS]).contains("0 bytes at 0x1"));
         let past = Buffer { address: u64::MAX - 100, bytes: 512, is_written: false };
         assert!(said(&[head, past, STATUS]).contains("outside the memory"));
     }

@@ -42,6 +42,14 @@ fn the_seeds_are_requests() {
     assert_eq!(counts, [1, 2, 2, 1]);
 }
 
+/// What the fuzzer found is refused: a buffer of no bytes, which was taken wherever it was.
+#[test]
+fn what_was_found_is_refused() {
+    let found = include_bytes!("../../../fuzz/seeds/request/empty-buffer");
+    assert!(in_memory(found, 1 << 20).unwrap_err().to_string().contains("outside the memory"));
+    request::body(found);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
