@@ -7,6 +7,7 @@ use crate::confirm::Confirmed;
 use crate::doubt::Doubt;
 use crate::factors::Decides;
 use crate::front::{FrontRow, Shown};
+use crate::mount::Mount;
 use crate::page::Page;
 use crate::read_ahead::ReadAhead;
 use crate::rules::Rule;
@@ -48,6 +49,8 @@ pub struct Tuned {
     pub read_ahead: Option<ReadAhead>,
     /// Which block size the file system is to have; null where none was tried.
     pub blocks: Option<Blocks>,
+    /// Which option the file system is to be mounted with; null where none was tried.
+    pub mount: Option<Mount>,
     /// What cloud volumes do as a plain stripe; null where it was said how many failures to survive.
     pub without_copies: Option<WithoutCopies>,
     /// Published rules.

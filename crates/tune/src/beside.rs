@@ -5,6 +5,7 @@ use crate::blocks::{self, Blocks};
 use crate::candidate::Candidate;
 use crate::commands::{self, ChosenFileSystem, Plan, Remembered};
 use crate::lanes::side_by_side;
+use crate::mount::{self, Mount};
 use crate::pair::{Both, Layout, Measured, Pair};
 use crate::read_ahead::{self, ReadAhead};
 use crate::scheduler::{self, Scheduler};
@@ -26,7 +27,8 @@ pub(crate) struct Beside {
     pub(crate) scheduler: Option<Scheduler>,
     pub(crate) read_ahead: Option<ReadAhead>,
     pub(crate) blocks: Option<Blocks>,
-    sizes: blocks::Asked,
+    pub(crate) mount: Option<Mount>,
+    pub(crate) sizes: blocks::Asked,
 }
 
 impl Beside {
@@ -42,7 +44,7 @@ impl Beside {
         let both = both.into_iter().filter(|(_, is_asked)| *is_asked).map(|(both, _)| both);
         let volume = &trial.setup.volume;
         let ahead = || read_ahead::tried(volume).filter(|_| asked.read_ahead);
-        let both: Vec<Both> = both.chain(ahead()).collect();
+        let both: Vec<Both> = both.chain(asked.mount).chain(ahead()).collect();
         let measured = &mut Measured::by_search(layout);
         let mut pairs = Pair::measure(layout, &both, &Settings::new(), measured).into_iter();
         let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
@@ -52,6 +54,7 @@ impl Beside {
             .or_else(|| (asked.bitmap == bitmap::Asked::Free).then(|| Bitmap::of_reads(resync_h)));
         let scheduler = next(asked.scheduler)
             .map(|pair| Scheduler::of(pair, volume.members.iter().any(|of| of.queue_depth() == 1)));
+        let mount = asked.mount.and_then(|both| Mount::of(both, next(true)?));
         let read_ahead = asked.read_ahead.then(|| {
             let alone = one_alone(trial);
             let alone = if alone.is_empty() {
@@ -63,7 +66,8 @@ impl Beside {
             ReadAhead::of(by_itself_kib, ahead(), pairs.collect(), alone)
         });
         let read_ahead = read_ahead.filter(ReadAhead::is_tried);
-        let beside = Beside { bitmap, scheduler, read_ahead, blocks: None, sizes: asked.blocks };
+        let sizes = asked.blocks;
+        let beside = Beside { bitmap, scheduler, read_ahead, blocks: None, mount, sizes };
         if asked.blocks != blocks::Asked::Sizes {
             return beside;
         }
@@ -82,7 +86,8 @@ impl Beside {
             _ => None,
         };
         let blocks = self.blocks.as_ref().map(Blocks::line).or_else(not_tried);
-        [bitmap, scheduler, read_ahead, blocks].into_iter().flatten()
+        let mount = self.mount.as_ref().map(Mount::line);
+        [bitmap, scheduler, read_ahead, mount, blocks].into_iter().flatten()
     }
 
     /// The keys of what pays.
@@ -91,7 +96,8 @@ impl Beside {
         let scheduler = self.scheduler.as_ref().and_then(Scheduler::to_set);
         let bitmap = bitmap.map(|_| (bitmap::BOTH.key, bitmap::BOTH.values[1]));
         let scheduler = scheduler.map(|name| (scheduler::BOTH.key, name));
-        let set = bitmap.into_iter().chain(scheduler);
+        let mount = self.mount.as_ref().and_then(Mount::setting);
+        let set = bitmap.into_iter().chain(scheduler).chain(mount);
         set.map(|(key, value)| (key.to_string(), value.to_string())).collect()
     }
 
@@ -107,7 +113,10 @@ impl Beside {
                 .map_or(plan.read_ahead_kib, ReadAhead::to_set_kib),
             file_system: plan.file_system.map(|own| {
                 let to_set = self.blocks.as_ref().and_then(Blocks::to_set_bytes);
-                ChosenFileSystem { block_bytes: to_set.or(own.block_bytes), ..own }
+                let more = self.mount.as_ref().and_then(Mount::to_set);
+                let options = own.options.split(',').filter(|option| !option.is_empty());
+                let options = options.chain(more).collect::<Vec<_>>().join(",");
+                ChosenFileSystem { block_bytes: to_set.or(own.block_bytes), options, ..own }
             }),
             ..plan
         }
@@ -120,6 +129,7 @@ pub(crate) struct Asked {
     bitmap: bitmap::Asked,
     scheduler: bool,
     read_ahead: bool,
+    mount: Option<Both>,
     blocks: blocks::Asked,
 }
 
@@ -131,6 +141,7 @@ impl Asked {
             bitmap: bitmap::Asked::of(volume, writes),
             scheduler: Scheduler::is_asked(volume),
             read_ahead: volume.page_cache.is_read,
+            mount: None,
             blocks: blocks::Asked::Nothing,
         }
     }
@@ -145,6 +156,7 @@ impl Asked {
             },
             scheduler: self.scheduler && layout.leaves_open(scheduler::BOTH.key),
             read_ahead: self.read_ahead && layout.leaves_open(read_ahead::KEY),
+            mount: self.mount.filter(|both| layout.leaves_open(both.key)),
             ..self
         }
     }
@@ -235,7 +247,10 @@ impl OfExperiment<'_> {
             return Beside::default();
         }
         // A workload's own `fs` says more than that of the experiment.
-        let kind = self.kind_of_files(trial).filter(|kind| blocks::are_taken_by(kind));
+        let kind = self.kind_of_files(trial);
+        // No measurement tests a model on such options.
+        let mount = kind.and_then(mount::tried).filter(|_| manifest.host_is_real() && writes);
+        let kind = kind.filter(|kind| blocks::are_taken_by(kind));
         let members = &trial.setup.volume.members;
         let has_large_sectors = members.iter().any(Member::has_large_sectors);
         let is_flash = |of: &Member| of.drive().is_some_and(|drive| !drive.is_remote());
@@ -248,7 +263,7 @@ impl OfExperiment<'_> {
             Some(_) => blocks::Asked::Sizes,
             None => blocks::Asked::Nothing,
         };
-        let asked = Asked { blocks, ..Asked::of(trial, writes) };
+        let asked = Asked { mount, blocks, ..Asked::of(trial, writes) };
         Beside::measure(self, trial, asked.open(self), resync_h)
     }
 

@@ -14,6 +14,8 @@ mod requests;
 mod terraform;
 
 pub(crate) use file_systems::ChosenFileSystem;
+#[cfg(test)]
+pub(crate) use file_systems::Stripes;
 pub use fio::Fio;
 pub(crate) use of_trial::{file_system_of, of_trial};
 pub(crate) use requests::Requests;
@@ -499,7 +501,6 @@ fn build(what: &str, line: String) -> Command {
 
 #[cfg(test)]
 mod tests {
-    use super::file_systems::Stripes;
     use super::*;
     use std::fmt::Write as _;
 

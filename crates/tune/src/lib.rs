@@ -10,7 +10,7 @@
 //! files      drives, work on files, wishes → levels and file systems, as such an experiment
 //! pick       which of what was measured to build · confirm  the best few on a slower rig
 //! beside     what is set beside the best, and is no layout: `bitmap`, what md's costs; `scheduler`, `read_ahead`, `blocks`,
-//!            which to have
+//!            `mount`, which to have
 //! pair       the best with two values of such a key
 //! costs      what the answer costs where one figure alone was asked for
 //! without_copies  cloud volumes as a plain stripe, beside its risk · groups  arrays side by side with more spares
@@ -49,6 +49,7 @@ mod front;
 mod groups;
 mod in_flight;
 mod lanes;
+mod mount;
 mod page;
 mod pair;
 mod pick;
@@ -79,6 +80,7 @@ pub use doubt::Doubt;
 pub use drives::Drives;
 pub use factors::Decides;
 pub use front::FrontRow;
+pub use mount::Mount;
 pub use posed::{Posed, tune_experiment};
 pub use question::Question;
 pub use read_ahead::ReadAhead;

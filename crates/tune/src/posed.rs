@@ -186,10 +186,8 @@ pub fn tune_experiment(
     let mut front = front::of_posed(&space, &verdict, posed, answer)?;
     let is_modelled = degraded::of_posed(posed, &space, open, (&records, &mut front));
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
-    let resync_h = risk
-        .as_ref()
-        .zip(best)
-        .map_or(0.0, |(lost, best)| resync_h(&space.trials[best], &lost.inputs));
+    let lost = risk.as_ref().zip(best);
+    let resync_h = lost.map_or(0.0, |(lost, best)| resync_h(&space.trials[best], &lost.inputs));
     let beside = first.map(|first| beside(posed, &space, open, (&first.at, &records), resync_h));
     let beside = beside.unwrap_or_default();
     let decides = Decides::of(&verdict);
@@ -219,6 +217,7 @@ pub fn tune_experiment(
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
         blocks: beside.blocks,
+        mount: beside.mount,
         without_copies: None,
         assumed: asked_for.assumed(&verdict),
         confirmed: confirmed.cloned(),

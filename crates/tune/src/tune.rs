@@ -81,8 +81,7 @@ pub fn tune(
         return Err(Error::failure("the best layout is not ranked any more; this is our mistake"));
     };
     let second = judged.ranked.iter().find(|ranked| ranked.at != first.at);
-    let other =
-        second.and_then(|second| candidates.iter().find(|candidate| is_at(candidate, &second.at)));
+    let other = second.and_then(|second| candidates.iter().find(|of| is_at(of, &second.at)));
     let reasons =
         other.map_or(Ok(Vec::new()), |other| why::reasons(&tried, best, other, &verdict))?;
     let doubts = doubts(&tried, best, judged, (other, &reasons))?;
@@ -121,6 +120,7 @@ pub fn tune(
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
         blocks: beside.blocks,
+        mount: beside.mount,
         without_copies,
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
