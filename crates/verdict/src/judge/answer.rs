@@ -76,10 +76,26 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     if verdict.situations.iter().all(|situation| situation.suits(&best.at)) {
         return format!("Use {}: {} for {}.", best.label, praise(verdict, best), over(verdict));
     }
+    if others.iter().all(|other| other.standing == Standing::Tie) {
+        return all_lose_alike(verdict, best, others);
+    }
     format!(
         "No single winner. {} loses least: at most {} than the best for each {}.",
         best.label,
         slower(1.0 / best.value, verdict.better, &verdict.unit),
+        each(verdict)
+    )
+}
+
+/// That none is the best everywhere, and none loses less than the others where it loses most.
+fn all_lose_alike(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> String {
+    let all = others.len() + 1;
+    let which = if all == 2 { "the two".into() } else { format!("all {all}") };
+    let last = others.last().unwrap_or(best);
+    format!(
+        "No single winner, and no reliable difference between {which}: each is at most {} than the best for each {1}. \
+         Choose by the {1} that matters most.",
+        slower(1.0 / last.value, verdict.better, &verdict.unit),
         each(verdict)
     )
 }
@@ -117,6 +133,11 @@ fn tie_half(verdict: &Verdict) -> f64 {
 }
 
 impl Verdict {
+    /// How many times one layout must have what the best has for the difference to count; 1 where any does.
+    pub fn tie_ratio(&self) -> f64 {
+        tie_half(self).exp()
+    }
+
     /// What is said where there is one layout alone, and so no answer.
     pub fn of_one(&self) -> String {
         let alone = "One layout alone, nothing to choose";

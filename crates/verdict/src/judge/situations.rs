@@ -37,7 +37,7 @@ pub struct Situation {
     pub layouts: usize,
     /// How many times better the best is than the best that is behind it; nothing where none is.
     pub ahead: Option<f64>,
-    /// How far each layout is behind, as a logarithm, by its place.
+    /// How far each layout that may be chosen is behind, as a logarithm, by its place.
     #[serde(skip)]
     pub(super) behind: Vec<Option<f64>>,
     /// The places of the layouts that are tied.
@@ -104,7 +104,9 @@ impl Situation {
         let places: Vec<usize> = std::iter::once(best).chain(tied).collect();
         let ahead =
             behind.into_iter().map(|other| part.better.ahead(median(best), median(other)).exp());
-        let behind = |median: &Option<f64>| Some(part.better.ahead(value, (*median)?));
+        let is_behind = |(median, &may): (&Option<f64>, &bool)| {
+            median.filter(|_| may).map(|median| part.better.ahead(value, median))
+        };
         Some(Situation {
             of: part.of.clone(),
             given: part.given.clone(),
@@ -116,7 +118,7 @@ impl Situation {
             tied: places.iter().map(|&index| at(index).clone()).collect(),
             layouts: order.len(),
             ahead: ahead.reduce(f64::min),
-            behind: medians.iter().map(behind).collect(),
+            behind: medians.iter().zip(may).map(is_behind).collect(),
             places,
         })
     }
@@ -285,6 +287,23 @@ impl Segment<'_> {
         self.best.iter().copied().min_by(|&a, &b| lost(a).total_cmp(&lost(b)))
     }
 
+    /// Of the layouts that are behind somewhere, the one that is the least behind the `pick` where it is so most: how far it is
+    /// at least and at most, as logarithms. That is one layout: the next of each situation may be another in each.
+    fn next_best(&self, pick: usize) -> Option<[f64; 2]> {
+        let of = |place: usize| {
+            let apart = self.along.iter().filter_map(|situation| {
+                Some((situation.behind[place]? - situation.behind[pick]?).max(0.0))
+            });
+            apart.fold(None, |range: Option<[f64; 2]>, apart| {
+                let [low, high] = range.unwrap_or([apart, apart]);
+                Some([low.min(apart), high.max(apart)])
+            })
+        };
+        let places = 0..self.along[0].behind.len();
+        let others = places.filter(|place| !self.best.contains(place));
+        others.filter_map(of).min_by(|a, b| a[1].total_cmp(&b[1]))
+    }
+
     fn words(&self, verdict: &Verdict, with_value: bool) -> String {
         let Some(pick) = self.pick() else { return "no reliable difference".into() };
         let first = self.along[0];
@@ -299,14 +318,11 @@ impl Segment<'_> {
             0 => String::new(),
             more => format!(", tied with {more} more"),
         };
-        let ahead: Vec<f64> = self.along.iter().filter_map(|situation| situation.ahead).collect();
-        let low = ahead.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = ahead.iter().copied().fold(0.0, f64::max);
-        let by = |ratio: f64| slower(ratio, first.better, &first.unit);
-        let margin = match (ahead.is_empty(), by(low) == by(high)) {
-            (true, _) => String::new(),
-            (false, true) => format!(", next best {}", by(low)),
-            (false, false) => format!(", next best up to {}", by(high)),
+        let by = |ratio: f64| slower(ratio.exp(), first.better, &first.unit);
+        let margin = match self.next_best(pick) {
+            None => String::new(),
+            Some([low, high]) if by(low) == by(high) => format!(", next best {}", by(low)),
+            Some([_, high]) => format!(", next best up to {}", by(high)),
         };
         format!("{name}{value}{tied}{margin}")
     }
@@ -366,6 +382,15 @@ mod tests {
 
     /// Rates of three interleaves by depth, as a rig of its own measured them three times.
     fn verdict(rates: &[(u64, [f64; 3])], role: Role) -> Verdict {
+        verdict_of(rates, role, |_, repeat| 1.0 + 0.001 * repeat as f64)
+    }
+
+    /// The same with this `noise` of an interleave in a repeat.
+    fn verdict_of(
+        rates: &[(u64, [f64; 3])],
+        role: Role,
+        noise: impl Fn(u64, u64) -> f64,
+    ) -> Verdict {
         let kind = |role| FactorKind { role, written: Written::AsIs };
         let depth = "workload.read.depth";
         let text = "format = 3\nileave = ''\nname = ''\nrig = ''\ntrials = 0\nworkloads = ['read']\n\
@@ -377,7 +402,7 @@ mod tests {
         for (load, by_interleave) in rates {
             for (interleave, rate) in [8, 64, 512].into_iter().zip(by_interleave) {
                 for repeat in 0..3_u64 {
-                    let noise = 1.0 + 0.001 * repeat as f64;
+                    let noise = noise(interleave, repeat);
                     let at = [
                         (depth.to_string(), Json::from(*load)),
                         ("volume.interleave".into(), Json::from(interleave)),
@@ -424,7 +449,7 @@ mod tests {
         // At 16 the one is twice the other and at 64 half of it: equal at 32.
         assert_eq!(
             told(&found),
-            "depth 1: no reliable difference; 8 to 16: 64, next best 50 % slower; 64 (from about 32 on): \
+            "depth 1: no reliable difference; 8 to 16: 64, next best up to 2.4 times slower; 64 (from about 32 on): \
              512, next best 50 % slower"
         );
         assert!(
@@ -436,6 +461,29 @@ mod tests {
         // Asked for, a load is a factor like others.
         let chosen = verdict(&rates, Role::Choice);
         assert!(chosen.answer.starts_with("Use depth 64, interleave 512"), "{}", chosen.answer);
+    }
+
+    /// The next best is one layout: here 64, which is 20 and 33 % slower, and not at each load whichever is the next there.
+    #[test]
+    fn the_next_best_of_several_loads_is_one_layout() {
+        let rates = [(1, [10.0, 8.0, 5.0]), (8, [10.0, 6.7, 9.5]), (64, [30.0, 70.0, 140.0])];
+        let found = verdict(&rates, Role::Load);
+        assert!(
+            told(&found).starts_with("depth 1 to 8: 8, next best up to 33 % slower; 64"),
+            "{}",
+            told(&found)
+        );
+    }
+
+    /// Each loses a third somewhere: none loses least.
+    #[test]
+    fn what_ties_in_what_it_loses_is_no_winner() {
+        let rates = [(1, [10.0, 6.6, 6.5]), (8, [6.4, 10.0, 6.5]), (64, [6.4, 6.6, 10.0])];
+        let noise = |interleave: u64, repeat: u64| 1.0 + 0.05 * ((interleave + repeat) % 3) as f64;
+        let found = verdict_of(&rates, Role::Load, noise);
+        let start = "No single winner, and no reliable difference between all 3: each is at most 3";
+        assert!(found.answer.starts_with(start), "{}", found.answer);
+        assert!(found.ranked[1..].iter().all(|of| of.standing == crate::judge::Standing::Tie));
     }
 
     #[test]
