@@ -40,6 +40,8 @@ pub struct Evidence {
     pairs: Vec<(f64, bool)>,
     /// How far each of our values is off, as a logarithm.
     levels: Vec<f64>,
+    /// Whether all of those were measured of a real kernel over modelled drives.
+    is_levels_of_kernel: bool,
     /// Where no pair is like what is asked, and it is work on files: those that are of any, and of each kind asked about those
     /// whatever they were chosen by.
     of_files: Vec<Vec<(f64, bool)>>,
@@ -72,11 +74,13 @@ impl Evidence {
         // Those that were measured are of drives, whose times say nothing of a cloud's.
         let is_like = |pair: &&Pair| pair.is_level() && asked.is_of_class(pair);
         let is_held = !is_shingled && !manifest.are_remote();
-        let levels = KEPT.iter().filter(is_like).filter(|_| is_held);
+        let levels: Vec<&Pair> = KEPT.iter().filter(is_like).filter(|_| is_held).collect();
         Evidence {
             pairs,
             of_files,
-            levels: levels.map(|level| (level.ours() - level.theirs()).abs()).collect(),
+            is_levels_of_kernel: !levels.is_empty()
+                && levels.iter().all(|level| level.is_of_kernel()),
+            levels: levels.iter().map(|level| (level.ours() - level.theirs()).abs()).collect(),
             drive_error: manifest.drive_error(),
             drives_held: manifest.drives_held(),
             has_flash: manifest.has_flash(),

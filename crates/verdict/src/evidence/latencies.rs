@@ -3,6 +3,9 @@
 use super::Pair;
 use super::pair::LEVEL;
 
+/// What they are called among the tables.
+pub(super) const TABLE: &str = "md-latencies";
+
 /// Every cell whose requests come by the clock that the model is held to; a test of `lab` writes it, and holds the model to it.
 const FILE: &str = include_str!("../../data/md_latencies.csv");
 
@@ -57,7 +60,7 @@ fn pairs(text: &str) -> Vec<Pair> {
         };
         let pair = |factor: &str, [published, simulated]: [f64; 2]| Pair {
             class: class.into(),
-            table: "md-latencies".into(),
+            table: TABLE.into(),
             factor: factor.into(),
             published,
             simulated,

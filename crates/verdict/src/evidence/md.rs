@@ -5,9 +5,9 @@ use super::class::{of_md, of_read_ahead};
 use std::collections::BTreeMap;
 
 /// Cells of one kind, a line each.
-struct Table {
+pub(super) struct Table {
     file: &'static str,
-    name: &'static str,
+    pub(super) name: &'static str,
     /// What was measured, and ours.
     rates: [&'static str; 2],
     /// The other columns that are no setting.
@@ -16,7 +16,7 @@ struct Table {
 }
 
 /// Every cell that the model of md's requests is held to; a test of `sim` writes it and holds it to what is simulated.
-const REQUESTS: Table = Table {
+pub(super) const REQUESTS: Table = Table {
     file: include_str!("../../data/md_cells.csv"),
     name: "md-write-path",
     rates: ["measured_mb_per_s", "mb_per_s"],
@@ -28,7 +28,7 @@ const REQUESTS: Table = Table {
 };
 
 /// Every cell that the model of reads through the page cache is held to; a test of `lab` writes it, likewise.
-const READ_AHEAD: Table = Table {
+pub(super) const READ_AHEAD: Table = Table {
     file: include_str!("../../data/md_read_ahead.csv"),
     name: "md-read-ahead",
     rates: ["kernel_mb_per_s", "mb_per_s"],

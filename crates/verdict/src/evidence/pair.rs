@@ -1,6 +1,7 @@
 //! Pairs of layouts that differ in one thing, as others measured them and as the model has them.
 
 use super::class::{CONTROLLER, class, factor};
+use super::{latencies, md, streams};
 use crate::reproduce::{ComparedCell, Comparison};
 use crate::stated::Stated;
 use serde_json::{Map, Value as Json};
@@ -39,6 +40,12 @@ impl Pair {
     /// Whether it is no pair, and says how far a value of ours is off.
     pub(super) fn is_level(&self) -> bool {
         self.factor == LEVEL
+    }
+
+    /// Whether a real kernel was measured over modelled drives: that tests the model of Linux, and none of a drive.
+    pub(super) fn is_of_kernel(&self) -> bool {
+        [md::REQUESTS.name, md::READ_AHEAD.name, latencies::TABLE, streams::TABLE]
+            .contains(&self.table.as_str())
     }
 
     pub(super) fn ours(&self) -> f64 {

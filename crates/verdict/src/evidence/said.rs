@@ -62,8 +62,13 @@ impl Evidence {
             1 => "the one measured value of such work".to_string(),
             many => format!("the median of {many} measured values of such work"),
         };
+        let (model, where_held) = if self.is_levels_of_kernel {
+            ("model of Linux", " (a real kernel over modelled drives, which tests no drive)")
+        } else {
+            ("model", "")
+        };
         format!(
-            "the model is {off} off at {of}; no measurement compares layouts like these ({what}), so nothing tests the \
+            "the {model} is {off} off at {of}{where_held}; no measurement compares layouts like these ({what}), so nothing tests the \
              order that it puts them in"
         )
     }

@@ -2,6 +2,9 @@
 
 use super::{Pair, latencies};
 
+/// What they are called among the tables.
+pub(super) const TABLE: &str = "md-streams";
+
 /// What is measured of every stream, and of whole cells where none comes by the clock; a test of `lab` writes it, and holds the
 /// model to it.
 const FILE: &str = include_str!("../../data/md_streams.csv");
@@ -73,7 +76,7 @@ fn pairs(text: &str) -> Vec<Pair> {
     for (place, second) in lines.iter().enumerate() {
         let pair = |factor: String, published: f64, simulated: f64| Pair {
             class: class([second.sample]).into(),
-            table: "md-streams".into(),
+            table: TABLE.into(),
             factor,
             published,
             simulated,

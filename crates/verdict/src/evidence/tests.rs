@@ -120,12 +120,29 @@ fn intervals_of_values_are_what_was_found_for_values() {
         "the model is 66 % off at the median of 100 measured values of such work; no measurement compares layouts like these \
          (untar on FFS), so nothing tests the order that it puts them in"
     );
+    found.is_levels_of_kernel = true;
+    let said = found.words(None).unwrap();
+    let linux = "the model of Linux is 66 % off at the median of 100 measured values of such work (a real kernel over modelled \
+                 drives, which tests no drive); ";
+    assert!(said.starts_with(linux), "{said}");
+    found.is_levels_of_kernel = false;
     found.levels.truncate(1);
     let one = found.words(None).unwrap();
     assert!(
         one.starts_with("the model is 1 % off at the one measured value of such work; "),
         "{one}"
     );
+}
+
+/// What the kernel rig measured is of Linux, and what was published is of whole systems.
+#[test]
+fn cells_of_the_kernel_test_no_drive() {
+    let of = |kernel: bool| KEPT.iter().filter(move |pair| pair.is_of_kernel() == kernel);
+    let classes = |kernel: bool| -> std::collections::BTreeSet<&str> {
+        of(kernel).filter_map(|pair| pair.class.split([':', '-']).next()).collect()
+    };
+    assert!(classes(true).contains("md") && classes(true).contains("streams"));
+    assert!(classes(true).is_disjoint(&classes(false)), "{:?}", classes(true));
 }
 
 /// md is held by pairs of its cells, of the choice that is asked about, and direct I/O is not buffered.
