@@ -145,7 +145,8 @@ function overview(factors) {
   const better = (rows) => quantity.better === "lower" ? d3.least(rows, (row) => row.value) : d3.greatest(rows, (row) => row.value);
   const cells = d3.flatRollup(rows, (rows) => ({ best: better(rows), count: rows.length }), (row) => level(row, across.path), (row) => level(row, down.path)).map(([x, y, of]) => ({ x: shown(x), y: shown(y), ...of }));
   const winner = better(cells.map((cell) => cell.best));
-  const good = goodness(cells.map((cell) => cell.best.value), quantity);
+  const values = cells.map((cell) => cell.best.value), good = goodness(values, quantity), near = ties(values, quantity);
+  const tied = cells.filter((cell) => cell.best !== winner && near(cell.best.value));
   const used = (factor, key) => factor.levels.map(shown).filter((word) => cells.some((cell) => cell[key] === word));
   const draw = (wide) => Plot.plot(options({
     width: wide, height: 64 + 38 * used(down, "y").length, marginLeft: Math.min(wide / 2.6, 20 + (narrow() ? 6.4 : 7.6) * d3.max(used(down, "y"), (word) => word.length)), marginBottom: 44, marginTop: 8,
@@ -154,33 +155,50 @@ function overview(factors) {
     marks: [
       Plot.cell(cells, { x: "x", y: "y", fill: (d) => 0.08 + 0.84 * good(d.best.value), inset: 1, rx: 3, tip: true, title: (d) => `${d.best.label}\n${figure(d.best.value)} ${quantity.unit}, the best of ${d.count}` }),
       Plot.cell(cells.filter((d) => d.best === winner), { x: "x", y: "y", stroke: "var(--good)", strokeWidth: 3, inset: 2, rx: 3 }),
+      Plot.cell(tied, { x: "x", y: "y", stroke: "var(--good)", strokeWidth: 2, strokeDasharray: "6 4", inset: 2, rx: 3 }),
       Plot.text(cells, { x: "x", y: "y", text: (d) => figure(d.best.value), fill: (d) => good(d.best.value) > 0.5 ? "white" : "#111", fontWeight: 600 }),
     ],
   }));
-  return { title: `${down.name} by ${across.name}`, words: `the best of all layouts with both; darker is better, the best is framed`, draw,
+  return { title: `${down.name} by ${across.name}`, words: `the best of all layouts with both; darker is better, the best is framed${tied.length ? ", and what ties with it has a dashed frame" : ""}`, draw,
     header: [down.axis, across.axis, quantity.unit, "layouts", "the best of them"],
     rows: cells.map((cell) => [cell.y, cell.x, figure(cell.best.value), String(cell.count), cell.best.label]) };
 }
 
+// Where a scale ends. It is no shorter than the difference that counts: else values that tie would look far apart.
+function scaleEnds(values, quantity) {
+  let [low, high] = d3.extent(values);
+  const log = low > 0 && high / low > 8, tie = quantity.tie ?? 1;
+  if (low > 0 && quantity.better === "lower") high = Math.max(high, low * tie);
+  else if (low > 0) low = Math.min(low, high / tie);
+  return { low, high, log };
+}
+
 // From 0, the worst, to 1, the best.
 function goodness(values, quantity) {
-  const [low, high] = d3.extent(values), log = low > 0 && high / low > 8;
+  const { low, high, log } = scaleEnds(values, quantity);
   const place = (value) => high === low ? 0 : log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
   return (value) => quantity.better === "lower" ? 1 - place(value) : place(value);
+}
+
+// Whether a value is so near the best that the difference does not count.
+function ties(values, quantity) {
+  const [low, high] = d3.extent(values), tie = (quantity.tie ?? 1) * (1 + 1e-9);
+  if (quantity.better === "neither" || !(low > 0) || tie < 1.001) return () => false;
+  return (value) => quantity.better === "lower" ? value <= low * tie : value >= high / tie;
 }
 
 // All layouts by one factor.
 function panel(factor) {
   const quantity = data.quantities[0], rows = rowsOf(quantity.name);
   const levels = factor.levels.filter((word) => rows.some((row) => level(row, factor.path) === word));
-  const [low, high] = d3.extent(rows, (row) => row.value), log = low > 0 && high / low > 8;
+  const { low, high, log } = scaleEnds(rows.map((row) => row.value), quantity), zero = !log && high / low > 1.6;
   const middles = levels.map((word) => ({ word, value: d3.median(rows.filter((row) => level(row, factor.path) === word), (row) => row.value) }));
   const x = (row) => shown(level(row, factor.path));
   const upright = levels.length * d3.max(levels, (word) => word.length) * 7;
   const draw = (wide) => Plot.plot(options({
     width: wide, height: narrow() ? 210 : 240, marginLeft: 58, marginBottom: upright > wide - 70 ? 96 : 44,
     x: { type: "point", domain: levels.map(shown), label: upright > wide - 70 ? null : factor.axis, padding: 0.4, tickRotate: upright > wide - 70 ? -35 : 0 },
-    y: { type: log ? "log" : "linear", grid: true, label: quantity.unit, nice: !log, zero: !log && high / low > 1.6, domain: log ? [low * 0.85, high * 1.15] : undefined, tickFormat: log ? "~s" : undefined, ticks: 4 },
+    y: { type: log ? "log" : "linear", grid: true, label: quantity.unit, nice: !log, zero, domain: log ? [low * 0.85, high * 1.15] : zero || !(low < high) ? undefined : [low, high], tickFormat: log ? "~s" : undefined, ticks: 4 },
     marks: [
       Plot.dot(rows, { x, y: "value", r: 2.6, fill: "var(--quiet)", fillOpacity: 0.55, tip: true, title: (row) => `${row.label}\n${figure(row.value)} ${quantity.unit}` }),
       Plot.line(middles, { x: (d) => shown(d.word), y: "value", stroke: "var(--accent)", strokeWidth: 3 }),
@@ -305,18 +323,17 @@ function heat({ quantity: name, across, down }) {
   section.dataset.down = down;
   const groups = d3.rollups(rowsOf(name), (rows) => d3.median(rows, (row) => row.value), (row) => level(row, across), (row) => level(row, down));
   const cells = groups.flatMap(([x, inner]) => inner.map(([y, value]) => ({ x, y, value })));
-  const [low, high] = d3.extent(cells, (cell) => cell.value);
-  const log = low > 0 && high / low > 8;
-  const place = (value) => high === low ? 0 : log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
-  const good = (value) => quantity.better === "lower" ? 1 - place(value) : place(value);
+  const values = cells.map((cell) => cell.value), good = goodness(values, quantity), near = ties(values, quantity);
+  const tied = cells.filter((cell) => near(cell.value)).length > 1 ? cells.filter((cell) => near(cell.value)) : [];
   const used = (path, key) => factorOf(path).levels.filter((word) => cells.some((cell) => cell[key] === word)).map(shown);
-  draw(section, `The median of ${name} (${quantity.unit || "number"}) by ${factorOf(across).name} across and ${factorOf(down).name} down; the darker, the ${quantity.better === "neither" ? "more" : "better"}.`,
+  draw(section, `The median of ${name} (${quantity.unit || "number"}) by ${factorOf(across).name} across and ${factorOf(down).name} down; the darker, the ${quantity.better === "neither" ? "more" : "better"}${tied.length ? "; no difference counts between those with a dashed frame" : ""}.`,
     Plot.plot(options({
       height: 70 + 40 * used(down, "y").length, marginLeft: 24 + (narrow() ? 7 : 8) * d3.max(used(down, "y"), (word) => word.length), marginBottom: 44,
       x: { domain: used(across, "x"), label: factorOf(across).axis }, y: { domain: used(down, "y"), label: null },
       color: { scheme: "blues", domain: [0, 1] },
       marks: [
         Plot.cell(cells, { x: (d) => shown(d.x), y: (d) => shown(d.y), fill: (d) => 0.08 + 0.84 * good(d.value), inset: 1, rx: 3 }),
+        Plot.cell(tied, { x: (d) => shown(d.x), y: (d) => shown(d.y), stroke: "var(--good)", strokeWidth: 2, strokeDasharray: "6 4", inset: 2, rx: 3 }),
         Plot.text(cells, { x: (d) => shown(d.x), y: (d) => shown(d.y), text: (d) => figure(d.value), fill: (d) => good(d.value) > 0.5 ? "white" : "#111", fontWeight: 600 }),
       ],
     })));

@@ -99,6 +99,15 @@ fn a_published_table() {
         assert!(browser.holds("$('#sweep').dataset.quantity === 'rm'"));
         assert!(browser.holds("$('#sweep svg').textContent.includes('softdep')"));
     }
+    // Values that tie are of nearly one colour, on an axis that shows how little they differ.
+    let four = "[0.659, 0.661, 0.664, 0.666], { better: 'higher', tie: 1.17 }";
+    assert!(
+        browser.holds(&format!("goodness({four})(0.659) > 0.9 && scaleEnds({four}).low < 0.6"))
+    );
+    assert!(browser.holds(&format!("ties({four})(0.659) && !ties({four})(0.5)")));
+    let times = "[1, 1.02], { better: 'lower', tie: 1.1 }";
+    assert!(browser.holds(&format!("goodness({times})(1.02) > 0.75 && ties({times})(1.02)")));
+    assert!(browser.holds("data.quantities.every((of) => of.tie >= 1)"));
     browser.open(&page, "factor=fs.block&across=fs.block&down=fs.mount&theme=dark", DESKTOP);
     assert!(browser.holds("$('#sweep svg').textContent.includes('64KiB')"));
     assert!(browser.holds("$('#heat').dataset.down === 'fs.mount' && $('#heat svg')"));

@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use store::Results;
 use store::factor::Factors;
 use store::published::Published;
+use store::quantity::Better;
 use store::record::short_key;
 use store::sample;
 
@@ -223,8 +224,7 @@ fn quantities(
         }
         // What no layout was measured for cannot be looked at.
         if !told.rows.is_empty() {
-            quantities
-                .push(json!({ "name": objective, "unit": verdict.unit, "better": verdict.better }));
+            quantities.push(named(objective, &verdict.unit, verdict.better, verdict.tie_ratio()));
         }
     }
     let mut order: Vec<usize> = (0..layouts.quantities.len()).collect();
@@ -236,7 +236,6 @@ fn quantities(
         let quantity = &layouts.quantities[index];
         let name = quantity.called();
         let place = quantities.len();
-        quantities.push(json!({ "name": name, "unit": quantity.unit, "better": quantity.better }));
         let samples: Vec<Vec<f64>> =
             layouts.layouts.iter().map(|layout| layout.values(index)).collect();
         let residuals = verdict.effects.iter().find(|effects| effects.of == *name);
@@ -247,6 +246,12 @@ fn quantities(
             .or_insert_with(|| Evidence::of(&results.manifest, &results.records, &[sample]));
         let noise =
             Noise::of(&samples, residuals, evidence.difference()).with_level(evidence.level());
+        let trials = samples.iter().map(Vec::len).filter(|trials| *trials > 0).min().unwrap_or(1);
+        let tie = match is_objective(quantity) {
+            true => verdict.tie_ratio(),
+            false => noise.half_width(trials, trials).exp(),
+        };
+        quantities.push(named(name, &quantity.unit, quantity.better, tie));
         for (layout, samples) in layouts.layouts.iter().zip(&samples) {
             let Some(value) = median(samples) else { continue };
             let label = factors.label(&layout.at);
@@ -255,6 +260,12 @@ fn quantities(
         }
     }
     quantities
+}
+
+/// What is looked at, and how many times as much as another a value must be for the difference to count.
+fn named(name: &str, unit: &str, better: Better, tie: f64) -> Json {
+    // JSON has no infinity.
+    json!({ "name": name, "unit": unit, "better": better, "tie": drawn(tie.min(1e6)) })
 }
 
 fn words(at: &Map<String, Json>, factors: &Factors) -> Map<String, Json> {
