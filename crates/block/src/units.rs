@@ -138,6 +138,23 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{bytes}B")
 }
 
+/// Writes a number of sectors with the size that they are, for whoever wrote either: `128 sectors (64KiB)`. A size that no short
+/// number has exactly is rounded: `35156656128 sectors (18.0 TB)`.
+pub fn format_sectors(sectors: u64) -> String {
+    const DIGITS_MAX: usize = 4;
+    let bytes = sectors.saturating_mul(SECTOR_BYTES);
+    let exact = format_bytes(bytes);
+    let digits = exact.chars().filter(char::is_ascii_digit).count();
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let rounded = units.iter().find(|(unit, _)| bytes as f64 >= *unit);
+    let size = match rounded.filter(|_| digits > DIGITS_MAX) {
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit),
+        None => exact,
+    };
+    let noun = if sectors == 1 { "sector" } else { "sectors" };
+    format!("{sectors} {noun} ({size})")
+}
+
 /// Writes a time the way `parse_nanos` reads it, exactly: 20,000 is `20us`, 1,500,000 is `1.5ms`.
 pub fn format_nanos(nanos: u64) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
@@ -261,6 +278,19 @@ mod tests {
         }
         for text in ["1.5ms", "20us", "1ms", "10s", "250us", "300ns"] {
             assert_eq!(format_nanos(parse_nanos(text).unwrap()), text);
+        }
+    }
+
+    #[test]
+    fn sectors_are_said_with_their_size() {
+        for (sectors, text) in [
+            (128, "128 sectors (64KiB)"),
+            (1, "1 sector (512B)"),
+            (67_108_864, "67108864 sectors (32GiB)"),
+            (35_156_656_128, "35156656128 sectors (18.0 TB)"),
+            (u64::MAX, "18446744073709551615 sectors (18446744.1 TB)"),
+        ] {
+            assert_eq!(format_sectors(sectors), text);
         }
     }
 

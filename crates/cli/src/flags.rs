@@ -152,6 +152,11 @@ fn span(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// What everything random follows from.
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("write a whole number from 0 to {}", u64::MAX))
+}
+
 /// How many trials run side by side.
 fn lanes(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| *number > 0);
@@ -182,7 +187,7 @@ pub(crate) struct ExperimentFlags {
     #[arg(long, value_name = "PERCENT")]
     pub(crate) within: Option<String>,
     /// Random seed [key run.seed]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = seed)]
     pub(crate) seed: Option<u64>,
     /// Factor to choose; repeatable. The others become loads and conditions [key ask.choose]
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
@@ -388,7 +393,7 @@ pub(crate) struct CheckFlags {
     #[arg(long, value_name = "N", default_value_t = 10_000, conflicts_with = "file")]
     pub(crate) cells: u64,
     /// Random seed
-    #[arg(long, value_name = "S", default_value_t = 1, conflicts_with = "file")]
+    #[arg(long, value_name = "S", default_value_t = 1, conflicts_with = "file", value_parser = seed)]
     pub(crate) seed: u64,
     /// Print JSON instead of text
     #[arg(long)]

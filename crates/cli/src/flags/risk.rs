@@ -46,7 +46,7 @@ pub(crate) struct RiskFlags {
     #[arg(long, value_name = "N", default_value_t = 5.0, allow_negative_numbers = true)]
     pub(crate) years: f64,
     /// Random seed of the simulation
-    #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true, value_parser = super::seed)]
     pub(crate) seed: u64,
     /// Print JSON instead of text
     #[arg(long)]

@@ -87,7 +87,7 @@ pub(crate) struct TuneFlags {
     #[arg(long, value_name = "RIG[,RIG]", value_delimiter = ',')]
     pub(crate) on: Vec<String>,
     /// Random seed [default: 1, or that of FILE]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = super::seed)]
     pub(crate) seed: Option<u64>,
     /// Write everything assumed as an experiment for `ileave run`; an existing file is kept
     #[arg(long, value_name = "FILE")]

@@ -289,6 +289,10 @@ fn a_flag_out_of_range_is_named_as_it_was_typed() {
         (["--interleave", "wide"], "--interleave wide: `wide` is not a size"),
         (["--level", "raid9"], "--level raid9: "),
         (["--set", "name="], "--set name=: `name` is empty"),
+        (
+            ["--seed", "99999999999999999999"],
+            "'--seed <S>': write a whole number from 0 to 18446744073709551615",
+        ),
     ] {
         let error = error(scratch.path(), &[&["run", "mine.toml"][..], &arguments].concat(), 2);
         assert!(error.contains(words), "no `{words}` in: {error}");
@@ -321,6 +325,42 @@ fn keys_that_would_mean_nothing() {
     says(&format!("{GOOD}[fs]\nnewfs = \"netbsd2\"\n"), &[idle, "take touch, iozone"]);
     says(&format!("{GOOD}gap = 8\n"), &["`kind` = dd has no key `gap`; these have: strided"]);
     says(&format!("{GOOD}program = \"untar\"\n"), &["is now called `workload.read.kind`"]);
+}
+
+/// A mix of reads and writes is not all reads or all writes.
+#[test]
+fn an_op_and_another_share_of_reads() {
+    let text = |op: &str, percent: u32| {
+        format!(
+            "[volume]\ndrives = \"wd740gd\"\n[workload.r]\nkind = \"random\"\nop = \"{op}\"\n\
+             reads_percent = {percent}\ncount = 10\n"
+        )
+    };
+    let said = "`workload.r.reads_percent` and `op` say different things of the requests; remove one of them";
+    says(&text("write", 30), &[said]);
+    says(&text("read", 30), &[said]);
+    let scratch = scratch();
+    for (op, percent) in [("write", 0), ("read", 100)] {
+        std::fs::write(scratch.path().join("mine.toml"), text(op, percent)).unwrap();
+        stdout(scratch.path(), &["run", "mine.toml"]);
+    }
+}
+
+/// Who wrote bytes is answered in bytes.
+#[test]
+fn sizes_have_the_unit_that_was_written() {
+    let text = |keys: &str| {
+        format!(
+            "[volume]\ndrives = \"wd740gd:1GiB\"\n[workload.r]\nkind = \"random\"\ncount = 10\n{keys}\n"
+        )
+    };
+    let span = "`workload.r.span` of 4194304 sectors (2GiB) is more than the volume's 2097152 sectors (1GiB)";
+    says(&text("span = \"2GiB\""), &[span]);
+    let fault = "[fault]\nkind = \"errors\"\nfrom = \"2GiB\"";
+    says(
+        &text(fault),
+        &["`fault.from` = 4194304 sectors (2GiB): member 0 has 2097152 sectors (1GiB)"],
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::volume::Volume;
 use crate::error::{Error, Result};
 use crate::keys::{Takes, YEAR_NS, condition, keys, words};
+use block::units;
 
 words! {
     /// What goes wrong.
@@ -68,8 +69,10 @@ impl FaultSetup {
         };
         if *kind == FaultKind::Errors && from + length > sectors {
             return Err(Error::input(format!(
-                "`fault.from` = {from} sectors: member {member} has {sectors}, and {length} are to be unreadable; \
-                 give less"
+                "`fault.from` = {}: member {member} has {}, and {} are to be unreadable; give less",
+                units::format_sectors(*from),
+                units::format_sectors(sectors),
+                units::format_sectors(*length)
             )));
         }
         Ok(())

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::experiment::{Member, Scheduling, Setup, Trial, Volume};
 use crate::workload::Requests;
-use block::{Health, Layout, Place, Plan};
+use block::{Health, Layout, Place, Plan, units};
 use sim::linux::md::MEMBERS_MAX;
 
 /// The layout of `volume`, which can do without the members that are down, and restore them if they are to
@@ -157,26 +157,27 @@ pub(super) fn check_work(work: &Requests, sectors: u64) -> Result<()> {
              `runtime`"
         )));
     }
-    if work.keys.span_sectors.is_some_and(|span| span > sectors) {
+    if let Some(span) = work.keys.span_sectors.filter(|span| *span > sectors) {
         return Err(Error::input(format!(
-            "`workload.{name}.span` of {} sectors is more than the volume's {sectors}; leave it out to \
-             use all of the volume",
-            work.keys.span_sectors.unwrap_or(0)
+            "`workload.{name}.span` of {} is more than the volume's {}; leave it out to use all of the volume",
+            units::format_sectors(span),
+            units::format_sectors(sectors)
         )));
     }
     for (start, span) in work.parts(sectors) {
         if start.saturating_add(span) > sectors {
             return Err(Error::input(format!(
-                "`workload.{name}` goes to sector {}, past the volume's {sectors}; take a smaller \
+                "`workload.{name}` goes to sector {}, past the volume's {}; take a smaller \
                  `offset`, `span` or `job_step`",
-                start.saturating_add(span)
+                start.saturating_add(span),
+                units::format_sectors(sectors)
             )));
         }
         if work.largest_sectors() > span {
             return Err(Error::input(format!(
-                "`workload.{name}.block` of {} sectors does not fit in the {span} sectors of the \
-                 volume that are used; take smaller blocks",
-                work.largest_sectors()
+                "`workload.{name}.block` of {} does not fit in the {} of the volume that are used; take smaller blocks",
+                units::format_sectors(work.largest_sectors()),
+                units::format_sectors(span)
             )));
         }
     }

@@ -1,6 +1,6 @@
 //! Requests that come by the clock: when, where to, and how many are wanted of them at which latency.
 
-use super::requests::{RequestKeys, Requests};
+use super::requests::{Op, RequestKeys, Requests};
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, Section, Takes, Value, words};
 use block::{SECTOR_BYTES, units};
@@ -192,6 +192,21 @@ impl Requests {
     pub fn commits(&self) -> bool {
         let waits = self.is_open() || self.keys.depth == 1;
         self.keys.flush_every.is_some() && self.writes() && waits
+    }
+
+    /// Whether `op` and `reads_percent`, where both are there, say the same.
+    ///
+    /// # Errors
+    ///
+    /// Where they do not.
+    pub(super) fn check_op(keys: &RequestKeys, section: &Section<'_>) -> Result<()> {
+        let share = if keys.op == Op::Read { 100 } else { 0 };
+        if section.sets("op") && keys.reads_percent.is_some_and(|percent| percent != share) {
+            let path = section.path("reads_percent");
+            let why = "say different things of the requests; remove one of them";
+            return Err(Error::input(format!("`{path}` and `op` {why}")));
+        }
+        Ok(())
     }
 
     /// Whether what its keys say makes sense together.

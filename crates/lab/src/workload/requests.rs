@@ -173,6 +173,7 @@ impl Requests {
         fills: bool,
     ) -> Result<Self> {
         let keys = RequestKeys::read(section);
+        Requests::check_op(&keys, section)?;
         Requests::check(&keys, section, pattern)?;
         let fills = fills && keys.op == Op::Write;
         Ok(Requests { name: name.into(), pattern, fills, keys, budget: Budget::default() })
