@@ -189,7 +189,7 @@ impl Beforehand {
         let mut kept: Vec<bool> =
             (0..all.len()).map(|place| held.iter().all(|holds| holds[place])).collect();
         if !all.is_empty() && !kept.contains(&true) {
-            return Err(Error::input(self.missed(all, &held)));
+            return Err(Error::failure(self.missed(all, &held)));
         }
         if let Some(objective) = &self.objective {
             let values: Vec<Option<f64>> = all.iter().map(|of| of.value(&objective.of)).collect();
@@ -344,7 +344,7 @@ impl Question {
             }
             None => beforehand.next_step().to_string(),
         };
-        Err(Error::input(format!("{without}{next}")))
+        Err(Error::failure(format!("{without}{next}")))
     }
 
     /// Whether nobody asks for another measured figure than the work's own.
@@ -359,7 +359,9 @@ impl Posed {
         let trial = &space.trials[place];
         let label = space.manifest.factors.label(&space.layouts[place]);
         let volume = &trial.setup.volume;
-        let prices = volume.members.iter().map(|of| of.drive()?.figures.price_usd);
+        // A log has drives of its own, which cost something, too.
+        let of_log = trial.setup.log.iter().flat_map(|log| &log.members);
+        let prices = volume.members.iter().chain(of_log).map(|of| of.drive()?.figures.price_usd);
         let cost_usd = self.cost_usd(trial, prices.sum());
         let survives = volume.level.losses_survived(volume.members.len());
         let known = self.room_bytes(trial).zip(self.risk(trial).transpose()?);
@@ -566,8 +568,10 @@ mod tests {
         assert_eq!(found.evaluations, 2);
         assert!(found.text().contains("`usable_tb >= 40`: "), "{}", found.text());
         assert_eq!(found.json()["assumed"]["subject_to"][0], "usable_tb >= 40");
-        let none = of("rebuild_h <= 1").unwrap_err().to_string();
-        assert!(none.contains("md-raid10 comes nearest") || none.contains(" h"), "{none}");
+        // That nothing meets a limit is no mistake of who asks (exit status 1).
+        let none = of("rebuild_h <= 1").unwrap_err();
+        assert!(matches!(none, lab::Error::Failure(_)), "{none}");
+        assert!(none.to_string().contains("comes nearest, with 134"), "{none}");
         let names = of("rebuilds <= 1").unwrap_err().to_string();
         assert!(names.contains("known without measuring: usable_tb, usd,"), "{names}");
     }

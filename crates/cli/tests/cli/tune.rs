@@ -27,6 +27,7 @@ fn the_json_has_the_keys_that_were_promised() {
         "scheduler",
         "read_ahead",
         "blocks",
+        "mount",
         "without_copies",
         "rules",
         "commands",
@@ -42,7 +43,9 @@ fn the_json_has_the_keys_that_were_promised() {
     // Nothing goes through the page cache.
     assert!(found["read_ahead"].is_null());
     // No file system is chosen, and these are no cloud volumes.
-    assert!(found["blocks"].is_null() && found["without_copies"].is_null());
+    for key in ["blocks", "mount", "without_copies"] {
+        assert!(found[key].is_null(), "{key}");
+    }
     for key in ["estimate", "low", "high"] {
         assert!(found["difference"].get(key).is_some(), "{key}");
     }
@@ -304,6 +307,27 @@ fn what_cannot_be_answered_is_refused() {
     assert!(
         error(&with(&["--subject-to", "nonsense <= 5"])).contains("`nonsense` is not measured")
     );
+}
+
+/// Limits on cost, room and risk need no trial to be refused, and the error says what would meet them.
+#[test]
+fn what_is_known_beforehand_can_be_limited() {
+    let here = scratch();
+    let asked = |more: &[&str]| {
+        let drives = ["tune", "--drives", "8x st18000nm000j", "--workload", "vm"];
+        let output = ileave(here.path(), &[&drives[..], more].concat());
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = asked(&["--subject-to", "loss_5y <= 1e-3"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("`--survive 2 --spares 1` has what meets them"), "{said}");
+    // Whoever says that there are none has none added.
+    let (code, said) = asked(&["--subject-to", "loss_5y <= 0.003", "--spares", "0"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("md-raid6 comes nearest, with 7.02e-3"), "{said}");
+    let (code, said) = asked(&["--objective", "min usd_per_tb"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("write what one costs, as in `--price 300`"), "{said}");
 }
 
 /// A limit that no layout meets is answered with the nearest, and an objective of commits with commits: short trials with many
