@@ -16,8 +16,9 @@ const CHEAP_TIMES: f64 = 1.0 / 0.9;
 /// From so many times on writes go to ever other parts, each of which has its bit set first.
 const MANY_PARTS_TIMES: f64 = 2.0;
 
-/// What is said there: bits of 64 MiB that are set once stay set for seconds.
-const MANY_PARTS: &str = ", for writes at random over the whole volume; those that keep to some tens of GiB pay next to nothing";
+/// What is said there: bits of 64 MiB that are set once stay set for seconds, and slow work comes back to them later than that.
+const MANY_PARTS: &str = ", for writes at random over the whole volume; work that never pauses and keeps to some tens \
+                          of GiB pays next to nothing, slower work there pays in its p99";
 
 /// Less than this is nothing.
 const NOTHING_TIMES: f64 = 1.01;
@@ -186,8 +187,8 @@ mod tests {
         assert_eq!(
             line(Some(60.0)),
             format!(
-                "a write-intent bitmap makes it about 60 times slower, for writes at random over the whole volume; those that \
-                 keep to some tens of GiB pay next to nothing; {rest}"
+                "a write-intent bitmap makes it about 60 times slower, for writes at random over the whole volume; work that never \
+                 pauses and keeps to some tens of GiB pays next to nothing, slower work there pays in its p99; {rest}"
             )
         );
         let mut unsure = of(Some(0.98));
