@@ -238,6 +238,18 @@ impl Answer {
             let range = if low == high { low } else { format!("{low}, {middle}, {high}") };
             (label.to_string(), format!("{range} {unit} ({})", of.source))
         };
+        if self.shape.survived == 0 {
+            let nothing =
+                "nothing: no failure is survived, so nothing is rebuilt, read back or torn";
+            return vec![
+                row("drives fail", afr, 100.0, "% a year"),
+                row("bad sectors", bad_sectors, 100.0, "% of drives a year"),
+                (
+                    "other inputs".into(),
+                    format!("--rebuild, --scrub, --ure and --spares change {nothing}"),
+                ),
+            ];
+        }
         let mut rows = vec![
             row("drives fail", afr, 100.0, "% a year"),
             row("rebuild", rebuild_h, 1.0, "h"),

@@ -124,3 +124,20 @@ fn a_load_that_never_pauses_starves_a_rebuild() {
         "{text}"
     );
 }
+
+/// A stripe has no rebuild, and what would change one changes nothing.
+#[test]
+fn a_stripe_is_not_rebuilt() {
+    let of = |more: &[&str]| {
+        let stripe = ["risk", "--level", "stripe", "--members", "4", "--drive", "st18000nm000j"];
+        let all: Vec<&str> = stripe.into_iter().chain(more.iter().copied()).collect();
+        stdout(scratch().path(), &all)
+    };
+    let (_, assumed) =
+        of(&[]).split_once("Assumed\n").map(|(a, b)| (a.to_string(), b.to_string())).unwrap();
+    assert!(assumed.contains("drives fail") && assumed.contains("bad sectors"), "{assumed}");
+    for row in ["\n  rebuild", "\n  delay", "\n  scrub", "\n  shelf-mates", "\n  crashes"] {
+        assert!(!assumed.contains(row), "{row}: {assumed}");
+    }
+    assert_eq!(of(&["--rebuild", "3h", "--scrub", "never", "--ure", "1e-13"]), of(&[]));
+}
