@@ -30,10 +30,10 @@ pub(crate) struct TuneFlags {
     #[arg(long, value_name = "KEY=VALUE[,VALUE…]")]
     pub(crate) set: Vec<String>,
     /// With FILE: factor to choose; repeatable. The others become loads and conditions [key ask.choose]
-    #[arg(long, value_name = "KEY", value_delimiter = ',', requires = "file")]
+    #[arg(long, value_name = "KEY", value_delimiter = ',', requires = "file", conflicts_with_all = ["drives", "from"])]
     pub(crate) choose: Vec<String>,
     /// With FILE: results of `ileave run FILE`; their trials are not run again
-    #[arg(long, value_name = "DIR", requires = "file")]
+    #[arg(long, value_name = "DIR", requires = "file", conflicts_with_all = ["drives", "from"])]
     pub(crate) results: Option<PathBuf>,
     /// Drives, all of one kind: how many and which [default: the most numerous kind of --from]
     #[arg(long, value_name = "NxDRIVE", required_unless_present_any = ["from", "file"])]

@@ -476,3 +476,14 @@ fn a_job_file_that_is_no_text_is_called_one() {
     assert!(said.contains("cannot read the job file job.fio: it is not a text in UTF-8"), "{said}");
     assert!(!said.contains("TOML"), "{said}");
 }
+
+/// They were ignored: an argument that needs FILE is not asked for it beside one that FILE excludes.
+#[test]
+fn what_is_of_an_experiment_is_refused_of_drives() {
+    let drives = ["tune", "--drives", "4x 980 pro 1tb", "--workload", "vm"];
+    for more in [["--results", "somewhere"], ["--choose", "volume.level"]] {
+        let all: Vec<&str> = drives.into_iter().chain(more).collect();
+        let message = error(scratch().path(), &all, 2);
+        assert!(message.contains(more[0]) && message.contains("cannot be used with"), "{message}");
+    }
+}
