@@ -715,6 +715,25 @@ fn the_guide_says_what_the_program_says() {
     assert_eq!(cases, 14);
 }
 
+/// The guide had "10 measured pairs", all right, for months after there were 13.
+#[test]
+fn the_guide_counts_the_pairs_that_the_program_counts() {
+    let asked = ["tune", "--drives", "4x 980 pro 1tb", "--workload", "postgres"];
+    let text = stdout(scratch().path(), &asked);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let number = |before: &str| {
+        let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("{before}: {text}"));
+        rest.split(' ').next().unwrap().to_string()
+    };
+    let (pairs, right) = (number("certainty only "), number("; it ranks "));
+    let said = format!(
+        "only {pairs} measured pairs of layouts test the model for this work. It ranks {right} of them correctly."
+    );
+    let guide = std::fs::read_to_string(project("docs/guide.md")).unwrap();
+    let guide = guide.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(guide.contains(&said), "{said}");
+}
+
 /// The words of a command, of which those between quotation marks are one. Experiments are the project's.
 fn words(command: &str) -> Vec<String> {
     let parts = command.split('\'').enumerate().flat_map(|(place, part)| {
