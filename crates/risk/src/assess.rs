@@ -208,6 +208,7 @@ mod tests {
             is_flash: false,
             is_shingled: false,
             is_rented: false,
+            goes_with_instance: false,
         };
         Inputs { scrub_h: Some(336.0), ..Inputs::of(&drive, 0) }
     }
@@ -226,6 +227,7 @@ mod tests {
             is_flash: true,
             is_shingled: false,
             is_rented: true,
+            goes_with_instance: false,
         };
         let risk = assess(&Shape::new("stripe", 4, None).unwrap(), &Inputs::of(&drive, 0), 2000, 1);
         assert_eq!(risk.unreadable.high.to_bits(), 0.0_f64.to_bits());

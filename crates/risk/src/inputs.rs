@@ -100,6 +100,8 @@ pub struct DriveFacts {
     pub is_shingled: bool,
     /// Whether it is a volume of a provider, who keeps copies of it.
     pub is_rented: bool,
+    /// Whether it is a disk of a rented machine, which nobody can replace alone.
+    pub goes_with_instance: bool,
 }
 
 /// md's `speed_limit_max` as Linux comes, in bytes a second: 200,000 KiB.
@@ -125,6 +127,26 @@ fn delay() -> Sourced {
     Sourced {
         range: Range { low: 6.0, middle: 24.0, high: 48.0 },
         source: "before the rebuild, without a spare: somebody must replace the drive; 6 h (ceph-tools), 24 h, 48 h (wintelguy)"
+            .into(),
+    }
+}
+
+/// The same of a volume of a provider: another one takes minutes, and who notices counts.
+fn delay_of_rented() -> Sourced {
+    Sourced {
+        range: Range { low: 0.25, middle: 6.0, high: 24.0 },
+        source: "before the rebuild, without a spare: another volume takes minutes, but the failure must be noticed; 15 min where a \
+                 program does that, 6 h and 24 h where people do; our estimate"
+            .into(),
+    }
+}
+
+/// The same of a disk of a rented machine: the array goes on without it until its data is on another machine.
+fn delay_of_instance() -> Sourced {
+    Sourced {
+        range: delay().range,
+        source: "without a spare: nobody can replace one disk of a running instance, and stopping it erases all, so the array goes on \
+                 without it until its data is copied to another instance; taken to wait as long as a drive to be replaced; our estimate"
             .into(),
     }
 }
@@ -229,7 +251,12 @@ impl Inputs {
             } else {
                 rebuild(idle_h, &source)
             },
-            delay_h: if spares > 0 { no_delay() } else { delay() },
+            delay_h: match drive {
+                _ if spares > 0 => no_delay(),
+                DriveFacts { goes_with_instance: true, .. } => delay_of_instance(),
+                DriveFacts { is_rented: true, .. } => delay_of_rented(),
+                _ => delay(),
+            },
             bad_sectors: match drive {
                 DriveFacts { is_rented: true, .. } => bad_sectors_of_rented(),
                 DriveFacts { is_flash: true, .. } => bad_sectors_of_flash(),
@@ -293,5 +320,35 @@ impl Inputs {
     /// How the simulation scrubs.
     pub fn scrub(&self) -> Scrub {
         self.scrub_h.map_or(Scrub::Never, Scrub::Every)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nobody replaces one disk of a running instance, and another volume takes minutes; both had "somebody must replace the drive".
+    #[test]
+    fn a_cloud_s_drives_wait_for_what_there_is_to_wait_for() {
+        let delay = |is_rented: bool, goes_with_instance: bool, spares: usize| {
+            let drive = DriveFacts {
+                names: Vec::new(),
+                bytes: 1 << 40,
+                copied: Copied::at(200e6),
+                is_flash: true,
+                is_shingled: false,
+                is_rented,
+                goes_with_instance,
+            };
+            Inputs::of(&drive, spares).delay_h
+        };
+        let [disk, volume, of_instance] = [(false, false), (true, false), (false, true)]
+            .map(|(is_rented, goes)| delay(is_rented, goes, 0));
+        assert!(disk.source.contains("somebody must replace the drive"));
+        assert!(of_instance.source.contains("nobody can replace one disk of a running instance"));
+        assert!(volume.source.contains("another volume takes minutes"));
+        assert!(volume.range.high < disk.range.high && volume.range.low < 1.0);
+        assert_eq!(of_instance.range, disk.range);
+        assert_eq!(delay(false, true, 1).range, Range::fixed(0.0));
     }
 }

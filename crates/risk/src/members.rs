@@ -138,6 +138,7 @@ mod tests {
             is_flash: false,
             is_shingled: false,
             is_rented: false,
+            goes_with_instance: false,
         }
     }
 
