@@ -75,6 +75,8 @@ pub struct Plan<'a> {
     pub max_sectors_kib: Option<u64>,
     /// Whether the drives are flash: hdparm(8) turns off no cache of those with a queue of their own.
     pub is_flash: bool,
+    /// Whether a cloud's machine has them, as volumes or as its own: it is to start, too, where they are gone.
+    pub is_of_cloud: bool,
     /// The drives as blocks of Terraform, where they are cloud volumes.
     pub volumes: Option<String>,
     /// What repeats the work, where it is one of plain requests.
@@ -541,6 +543,7 @@ mod tests {
             read_ahead_kib: None,
             max_sectors_kib: None,
             is_flash: false,
+            is_of_cloud: false,
             volumes: None,
             fio: None,
             file_system: None,
@@ -565,6 +568,18 @@ mod tests {
             more: String::new(),
             options: options.into(),
         }
+    }
+
+    /// Both AWS and Azure say so: a volume that was taken away would keep the machine from starting.
+    #[test]
+    fn a_machine_starts_without_its_cloud_s_volumes() {
+        let table = |is_of_cloud: bool| {
+            let plan = Plan { is_of_cloud, ..plan("md-raid5", 4) };
+            let lines = plan.commands().into_iter().map(|command| command.line);
+            lines.filter(|line| line.contains("/etc/fstab")).collect::<Vec<_>>().join("")
+        };
+        assert!(table(true).contains(" noatime,nofail 0 2"), "{}", table(true));
+        assert!(table(false).contains(" noatime 0 2"), "{}", table(false));
     }
 
     /// What a shell is given, to the letter.

@@ -22,7 +22,13 @@ pub fn drive_facts(drive: &Drive) -> Result<DriveFacts> {
         is_flash: !drive.is_rotational(),
         is_shingled: matches!(drive.model, Model::Shingled(_)),
         is_rented: drive.is_remote(),
+        goes_with_instance: drive.figures.goes_with_instance,
     })
+}
+
+/// Whether it is a cloud's: a volume, or a disk of a rented machine. It may be gone when the machine starts.
+pub(crate) fn is_of_cloud(drive: &Drive) -> bool {
+    drive.is_remote() || drive.figures.goes_with_instance
 }
 
 /// At what it is copied, from its start to its end.

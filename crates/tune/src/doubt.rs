@@ -13,6 +13,7 @@ use lab::Result;
 use lab::catalogue::{self, Kind, Value};
 use lab::experiment::Experiment;
 use serde::Serialize;
+use std::fmt::Display;
 use store::quantity::Better;
 use store::record::Record;
 use toml::Table;
@@ -82,9 +83,24 @@ pub struct Doubt {
     pub error: f64,
     /// The rival, to which the choice turns where it does not hold.
     pub rival: String,
+    /// What the answer's own figure is then, as a multiple of what it is as assumed.
+    pub itself: f64,
+    /// Whether it is a figure of the drive that is on or off: 1 is on.
+    #[serde(skip)]
+    pub(crate) is_switch: bool,
 }
 
 impl Doubt {
+    /// Whether it is of a figure of the drive: those are keys, and parts of the load are words.
+    pub(crate) fn is_of_figure(&self) -> bool {
+        !self.is_of_load() && !self.what.contains([' ', '%'])
+    }
+
+    /// A value of what is assumed, as it is written.
+    pub(crate) fn written(&self, value: f64) -> String {
+        if self.is_switch { (value > 0.0).to_string() } else { value.to_string() }
+    }
+
     /// Whether it is of the requests in flight.
     pub(crate) fn is_of_load(&self) -> bool {
         self.what.starts_with(DEPTH)
@@ -96,6 +112,7 @@ struct Otherwise {
     what: String,
     assumed: f64,
     to: f64,
+    is_switch: bool,
     question: Question,
 }
 
@@ -177,10 +194,10 @@ fn doubts_from(
         }
     }
     let records = tried.run_experiments(&experiments, 0)?;
+    let value = |place: usize| tried.value_of(&experiments[place], &records[place]);
     // How far the best and a rival are apart, and the square of what that may be off by.
     let ahead = |under: usize, rival: usize| -> Result<Option<(f64, f64)>> {
         let places = [0, 1 + rival].map(|of| under * (1 + rivals.len()) + of);
-        let value = |place: usize| tried.value_of(&experiments[place], &records[place]);
         let (ours, theirs) = (value(places[0])?, value(places[1])?);
         let halves = half(&records[places[0]]).zip(half(&records[places[1]]));
         let apart = ours.zip(theirs).map(|(ours, theirs)| better.ahead(ours, theirs));
@@ -206,7 +223,15 @@ fn doubts_from(
             if error > ERROR_MAX {
                 continue;
             }
+            let own = [0, place + 1].map(|under| value(under * (1 + rivals.len())));
+            let [Some(before), Some(then)] =
+                [&own[0], &own[1]].map(|own| own.as_ref().ok().copied().flatten())
+            else {
+                continue;
+            };
             doubts.push(Doubt {
+                itself: then / before,
+                is_switch: of.is_switch,
                 what: of.what.clone(),
                 assumed: of.assumed,
                 otherwise: of.to,
@@ -257,6 +282,7 @@ fn assumptions(question: &Question) -> Vec<Otherwise> {
             what: what.into(),
             assumed: assumed as f64,
             to: otherwise as f64,
+            is_switch: false,
             question,
         })
     };
@@ -288,7 +314,7 @@ fn loads(question: &Question) -> Vec<Otherwise> {
         question.work.put_in_flight(to);
         let what = in_flight_of(stream.as_deref());
         let (assumed, to) = (assumed.total() as f64, to.total() as f64);
-        all.push(Otherwise { what, assumed, to, question });
+        all.push(Otherwise { what, assumed, to, is_switch: false, question });
     }
     all
 }
@@ -303,11 +329,11 @@ fn processors(question: &Question) -> impl Iterator<Item = Otherwise> {
             host.insert("cpu_percent".into(), percent.into());
         }
         let what = "% of the processors' time".into();
-        Otherwise { what, assumed: 100.0, to: percent.into(), question }
+        Otherwise { what, assumed: 100.0, to: percent.into(), is_switch: false, question }
     })
 }
 
-/// The estimated figures of the drive, each a quarter less and more.
+/// The estimated figures of the drive, each a quarter less and more, or off where it is on.
 fn estimates(question: &Question) -> Vec<Otherwise> {
     let name = &question.drives.drive.name;
     let Ok(described) = catalogue::describe(name) else { return Vec::new() };
@@ -317,18 +343,34 @@ fn estimates(question: &Question) -> Vec<Otherwise> {
     let mut all = Vec::new();
     for stated in described.figures.iter().filter(is_estimate) {
         for factor in [1.0 - UNCERTAIN, 1.0 + UNCERTAIN] {
-            let (assumed, otherwise) = match stated.value {
-                Value::Number(number) => (number, rounded(number * factor)),
-                Value::Count(count) => (count as f64, (count as f64 * factor).round()),
+            let (assumed, otherwise, written) = match stated.value {
+                Value::Number(number) => {
+                    let otherwise = rounded(number * factor);
+                    (number, otherwise, otherwise.to_string())
+                }
+                Value::Count(count) => {
+                    let otherwise = (count as f64 * factor).round();
+                    (count as f64, otherwise, otherwise.to_string())
+                }
+                Value::Switch(is_on) if factor < 1.0 => {
+                    (f64::from(u8::from(is_on)), f64::from(u8::from(!is_on)), (!is_on).to_string())
+                }
                 _ => continue,
             };
             // What makes no drive, as a mean seek above the longest, is no way for it to be.
-            let drive = catalogue::drive(&with_figures(name, &[(stated.key, otherwise)]));
+            let drive = catalogue::drive(&with_figures(name, &[(stated.key, written)]));
             let Ok(drive) = drive else { continue };
             if assumed.to_bits() != otherwise.to_bits() {
+                let is_switch = matches!(stated.value, Value::Switch(_));
                 let drives = Drives { count: question.drives.count, drive };
                 let question = Question { drives, ..question.clone() };
-                all.push(Otherwise { what: stated.key.into(), assumed, to: otherwise, question });
+                all.push(Otherwise {
+                    what: stated.key.into(),
+                    assumed,
+                    to: otherwise,
+                    is_switch,
+                    question,
+                });
             }
         }
     }
@@ -345,7 +387,7 @@ fn rounded(number: f64) -> f64 {
 }
 
 /// A drive's name with figures that are otherwise.
-pub(crate) fn with_figures(name: &str, figures: &[(&str, f64)]) -> String {
+pub(crate) fn with_figures(name: &str, figures: &[(&str, impl Display)]) -> String {
     let pairs: Vec<String> = figures.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let pairs = pairs.join(",");
     match name.strip_suffix(']') {

@@ -14,6 +14,7 @@ use block::layout::{Level, Spread};
 use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::{Drive, Model};
 use risk::in_words;
+use risk::inputs::Inputs;
 use serde_json::{Map, Value as Json};
 use store::known::ERASED_TOGETHER;
 use store::quantity::Better;
@@ -129,6 +130,10 @@ impl Found<'_> {
                 " (nothing tried is reliably better; of the layouts that tie, this is nearest to md's default)"
                     .into()
             }
+            Why::AsDefault { .. } => {
+                let than = self.than.map_or_else(String::new, Candidate::name);
+                format!(" (md's default chunk; not reliably slower than {than}, which ties with the fastest)")
+            }
             Why::LessRisk => {
                 " (nothing tried is reliably better; of the layouts that tie, this loses all data least often)"
                     .into()
@@ -210,7 +215,7 @@ impl Found<'_> {
     pub(crate) fn lines(
         &self,
         risk: &risk::Risk,
-        inputs: &risk::inputs::Inputs,
+        inputs: &Inputs,
         front: &[FrontRow],
     ) -> Vec<(String, String)> {
         let mut lines = Vec::new();
@@ -266,21 +271,31 @@ impl Found<'_> {
             lines.push(("instance".into(), ERASED_TOGETHER.into()));
         }
         if self.best.level.losses_survived(self.question.members()) > 0 {
-            let took = inputs.rebuild_h.range;
-            let by =
-                inputs.limited_by_host.as_ref().map_or_else(String::new, |by| format!(" ({by})"));
-            lines.push((
-                "rebuild".into(),
-                format!(
-                    "{} idle, {} to {} under load{by}",
-                    hours(took.low),
-                    hours(took.middle),
-                    hours(took.high)
-                ),
-            ));
+            lines.push(("rebuild".into(), self.rebuild(inputs)));
         }
         lines.extend(self.crash().map(|crash| ("crash".into(), crash)));
         lines
+    }
+
+    /// How long a rebuild takes, and where there is none to have.
+    fn rebuild(&self, inputs: &Inputs) -> String {
+        let took = inputs.rebuild_h.range;
+        let by = inputs.limited_by_host.as_ref().map_or_else(String::new, |by| format!(" ({by})"));
+        let took = format!(
+            "{} idle, {} to {} under load{by}",
+            hours(took.low),
+            hours(took.middle),
+            hours(took.high)
+        );
+        let is_of_instance = self.question.drives.drive.figures.goes_with_instance;
+        if is_of_instance && self.question.spares == 0 {
+            format!(
+                "{took}, but only onto a spare (`--spares 1`): nobody replaces one disk of a running instance, and stopping it erases all, so \
+                 without one the array goes on degraded until its data is copied to another instance"
+            )
+        } else {
+            took
+        }
     }
 
     /// What the verdict says, with the names that the answer has for the first two.

@@ -15,6 +15,7 @@
 //! costs      what the answer costs where one figure alone was asked for
 //! without_copies  cloud volumes as a plain stripe, beside its risk · groups  arrays side by side with more spares
 //! spares     levels over fewer members, with spares that nobody asked for
+//! provisioned  what a cloud lets its volumes do
 //! beforehand  formulas of what is known before anything is measured: room, cost, rebuild, risk
 //! doubt      what was assumed, otherwise · in_flight  how much of the load · turns  where the choice turns, in words
 //! why        reasons by counterfactual · rules  published rules · danger, front  what may be lost · worth  what is on the front
@@ -54,6 +55,7 @@ mod page;
 mod pair;
 mod pick;
 mod posed;
+mod provisioned;
 mod question;
 mod read_ahead;
 mod rules;

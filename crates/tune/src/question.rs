@@ -147,7 +147,7 @@ impl Question {
     }
 
     /// What the host lets pass to all cloud volumes, where the work or `--set` says it.
-    fn host_limit(&self) -> Limit {
+    pub(crate) fn host_limit(&self) -> Limit {
         let host = self.work.tables.get("host").and_then(Value::as_table);
         let of = |key: &str| host?.get(key)?.as_str();
         let named = || catalogue::host(of("name")?).ok()?.storage_per_s[1];

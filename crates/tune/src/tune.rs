@@ -13,15 +13,16 @@ use crate::factors::{Decides, of_md};
 use crate::found::Found;
 use crate::groups::Groups;
 use crate::page::Page;
-use crate::pick::{Picked, Why, is_alike, is_default, pick};
+use crate::pick::{Picked, is_alike, is_default, pick};
 use crate::question::Question;
 use crate::rules::of_question;
 use crate::search::{Effort, Prior, race};
 use crate::tried::{Tried, is_at};
+use crate::turns::Line;
 use crate::why::Reason;
 use crate::without_copies::WithoutCopies;
 use crate::work::names_its_cache;
-use crate::{costs, danger, degraded, doubt, front, settings, turns, why};
+use crate::{costs, danger, degraded, doubt, front, provisioned, settings, turns, why};
 use block::SECTOR_BYTES;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
@@ -96,6 +97,8 @@ pub fn tune(
     let mut lines = found.lines(&risk, &inputs, &front);
     let plan = beside.plan(found.beside_near(plan(question, &tried.experiment, best)));
     lines.extend(plan.caches_line().into_iter().chain(raidz3_line(&plan, question)));
+    let guesses = turns::guesses(&doubts, question, (first.value, &judged.unit));
+    after_doubts(&mut lines, guesses.into_iter().chain(provisioned::line(question)?));
     let value = (first.value, judged.better);
     lines.extend(groups.map(|groups| groups.line(question, &front, value)));
     lines.extend(costs::line(&tried, best, &verdict));
@@ -131,6 +134,13 @@ pub fn tune(
         experiment: question.experiment_text()?,
         origin: "Assumed; --save FILE writes it as an experiment",
     })
+}
+
+/// Puts `more` behind what is said of how sure the answer is.
+fn after_doubts(lines: &mut Vec<Line>, more: impl Iterator<Item = Line>) {
+    let is_of_doubt = |of: &Line| ["certainty", "state", "doubt"].contains(&of.0.as_str());
+    let place = lines.iter().rposition(is_of_doubt).map_or(0, |last| last + 1);
+    lines.splice(place..place, more);
 }
 
 /// The front, with what more spares make of the drives, and what is said of it with a failed drive.
@@ -261,8 +271,7 @@ fn unsettled(
     verdict: &Verdict,
     picked: Option<Picked>,
 ) -> Option<[usize; 2]> {
-    let (kept, _) =
-        picked.filter(|(_, why)| matches!(why, Why::Default | Why::Nearest | Why::LessRisk))?;
+    let (kept, _) = picked.filter(|(_, why)| why.keeps_what_is_no_faster())?;
     let first = verdict.ranked.first()?;
     let fastest = candidates.iter().position(|of| is_at(of, &first.at))?;
     let own = verdict.ranked.iter().find(|ranked| is_at(&candidates[kept], &ranked.at))?;
@@ -374,6 +383,7 @@ pub(crate) fn plan<'a>(
         read_ahead_kib: None,
         max_sectors_kib: None,
         is_flash: !disk.is_rotational(),
+        is_of_cloud: danger::is_of_cloud(disk),
         volumes: volumes(&question.drives.drive, question.members() + question.spares),
         fio: Fio::of(question, &best.level),
         file_system: None,

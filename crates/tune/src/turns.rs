@@ -1,8 +1,9 @@
 //! Where the choice turns, in words: under which load another layout is ahead, and with which figure.
 
 use crate::doubt::{Doubt, UNCERTAIN};
+use crate::question::Question;
 use std::cmp::Ordering;
-use verdict::tables::listed;
+use verdict::tables::{figure, listed};
 
 /// What was tried, in lines: where the best changes with the load, and whether what was assumed turns the choice.
 pub(crate) fn lines(doubts: &[Doubt]) -> Vec<(String, String)> {
@@ -17,6 +18,53 @@ pub(crate) fn lines(doubts: &[Doubt]) -> Vec<(String, String)> {
     }
     lines
 }
+
+/// From so much on, as a share, an estimate moves a figure by more than answers may leave unsaid.
+const MOVES: f64 = 0.1;
+
+/// What a volume has for money is chosen, and no guess; a line of its own says it.
+const PROVISIONED: [&str; 2] = ["iops", "mb_per_s"];
+
+/// The estimated figures of the drive on which the answer's own `value` rests, each with what that would be.
+pub(crate) fn guesses(
+    doubts: &[Doubt],
+    question: &Question,
+    (value, unit): (f64, &str),
+) -> Option<Line> {
+    let drive = &question.drives.drive.name;
+    let moves = |doubt: &&Doubt| {
+        let moved = (doubt.itself - 1.0).abs();
+        doubt.is_of_figure()
+            && !PROVISIONED.contains(&doubt.what.as_str())
+            && moved >= MOVES.max(doubt.error)
+    };
+    // Each is tried against several rivals.
+    let mut figures: Vec<(&str, String, Vec<String>)> = Vec::new();
+    for doubt in doubts.iter().filter(moves) {
+        let then =
+            format!("{} with {}", figure(value * doubt.itself), doubt.written(doubt.otherwise));
+        match figures.iter_mut().find(|(what, ..)| *what == doubt.what) {
+            Some((.., all)) if all.contains(&then) => {}
+            Some((.., all)) => all.push(then),
+            None => figures.push((&doubt.what, doubt.written(doubt.assumed), vec![then])),
+        }
+    }
+    let said: Vec<String> = figures
+        .iter()
+        .map(|(what, assumed, then)| format!("{what} = {assumed} ({})", then.join(", ")))
+        .collect();
+    (!said.is_empty()).then(|| {
+        let text = format!(
+            "the answer's {} {unit} rest on estimates of {drive}: {}; by short trials (docs/tune.md)",
+            figure(value),
+            said.join("; ")
+        );
+        ("doubt".into(), text)
+    })
+}
+
+/// What a line of the answer is about, and its text.
+pub(crate) type Line = (String, String);
 
 /// The rivals, by name, in their order.
 fn rivals_of<'a>(doubts: &[&'a Doubt]) -> Vec<&'a str> {
@@ -165,7 +213,13 @@ fn turned(others: &[&Doubt]) -> Vec<String> {
     let winners: Vec<&Doubt> = others.iter().filter(wins).copied().collect();
     let to = |rival: &str| {
         let with = winners.iter().filter(|doubt| doubt.rival == rival).map(|doubt| {
-            format!("{} {} (assumed: {})", doubt.otherwise, doubt.what, doubt.assumed)
+            let [otherwise, assumed] =
+                [doubt.otherwise, doubt.assumed].map(|value| doubt.written(value));
+            if doubt.is_switch {
+                format!("{} = {otherwise} (assumed: {assumed})", doubt.what)
+            } else {
+                format!("{otherwise} {} (assumed: {assumed})", doubt.what)
+            }
         });
         format!("changes to {rival} with {}", listed(&with.collect::<Vec<_>>()))
     };
@@ -182,12 +236,15 @@ fn sensitivity(others: &[&Doubt]) -> String {
     let of_load = |name: &&&str| name.contains(' ');
     let load: Vec<String> = names.iter().filter(of_load).map(|name| (*name).into()).collect();
     let figures = names.len() - load.len();
-    let percent = 100.0 * UNCERTAIN;
+    let mut how = format!("±{:.0} %", 100.0 * UNCERTAIN);
+    if others.iter().any(|doubt| doubt.is_switch) {
+        how += ", or on and off";
+    }
     let mut tried = Vec::new();
     match figures {
         0 => {}
-        1 => tried.push(format!("the drive's one estimated figure (±{percent:.0} %)")),
-        _ => tried.push(format!("the drive's {figures} estimated figures (±{percent:.0} %)")),
+        1 => tried.push(format!("the drive's one estimated figure ({how})")),
+        _ => tried.push(format!("the drive's {figures} estimated figures ({how})")),
     }
     if !load.is_empty() {
         tried.push(listed(&load));
@@ -218,7 +275,49 @@ mod tests {
         let holds = ahead >= 1.0;
         let rival = "B".into();
         let (what, ahead_as_assumed) = (what.into(), 1.2);
-        Doubt { what, assumed: 16.0, otherwise, holds, ahead, ahead_as_assumed, error: 0.1, rival }
+        Doubt {
+            what,
+            assumed: 16.0,
+            otherwise,
+            holds,
+            ahead,
+            ahead_as_assumed,
+            error: 0.1,
+            rival,
+            itself: 1.0,
+            is_switch: false,
+        }
+    }
+
+    /// Four P30 under `postgres` make what follows from 1800 us, a guess, and their file says so; the answer did not.
+    #[test]
+    fn estimates_that_move_the_figure_itself_are_named() {
+        let asked = crate::question::tests::question("4x azure-p30", "postgres", 1);
+        let moved = |what: &str, otherwise, itself| Doubt { itself, ..doubt(what, otherwise, 2.0) };
+        let all = [
+            moved("latency_p50_us", 12.0, 1.25),
+            Doubt { rival: "C".into(), ..moved("latency_p50_us", 12.0, 1.25) },
+            moved("latency_p50_us", 20.0, 0.8),
+            moved("latency_p95_us", 12.0, 1.05),
+            moved("iops", 12.0, 0.75),
+            moved("in flight", 64.0, 3.0),
+            moved("% reads", 85.0, 3.0),
+            moved("KiB a request", 32.0, 3.0),
+            Doubt { is_switch: true, assumed: 1.0, ..moved("power_loss_protection", 0.0, 0.5) },
+        ];
+        let (about, text) = guesses(&all, &asked, (100.0, "MB/s")).unwrap();
+        assert_eq!(about, "doubt");
+        assert!(
+            text.starts_with(
+                "the answer's 100.0 MB/s rest on estimates of azure-p30: latency_p50_us = 16 (125.0 with 12, 80.0 with 20); \
+                 power_loss_protection = true (50.0 with false); by short trials"
+            ),
+            "{text}"
+        );
+        assert_eq!(guesses(&all[3..8], &asked, (100.0, "MB/s")), None);
+        // Short trials that err by more say nothing.
+        let vague = Doubt { error: 0.3, ..all[0].clone() };
+        assert_eq!(guesses(&[vague], &asked, (100.0, "MB/s")), None);
     }
 
     #[test]

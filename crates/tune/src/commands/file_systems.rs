@@ -47,8 +47,9 @@ impl Plan<'_> {
             "" => (String::new(), "defaults".to_string()),
             options => (format!("-o {options} "), options.to_string()),
         };
-        // It may be there only after the machine has started, which is not to wait for it in vain.
-        let of_table = if device == dm::DEVICE { of_table + ",nofail" } else { of_table };
+        // It may be there only after the machine has started, or, in a cloud, no more: the machine is not to wait for it in vain.
+        let may_be_gone = device == dm::DEVICE || self.is_of_cloud;
+        let of_table = if may_be_gone { of_table + ",nofail" } else { of_table };
         build(
             &format!("{what}, now and after a restart"),
             format!(

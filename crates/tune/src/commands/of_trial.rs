@@ -6,6 +6,7 @@ use super::{
     ccd, check, dm, elsewhere, ffs, volumes,
 };
 use crate::beside::Beside;
+use crate::danger;
 use crate::question::Question;
 use crate::work::names_its_cache;
 use block::SECTOR_BYTES;
@@ -351,6 +352,11 @@ fn plan_of<'a>(
         read_ahead_kib: volume.read_ahead.0.map(|sectors| sectors / 2),
         max_sectors_kib: most,
         is_flash: !volume.members.iter().any(Member::is_rotational),
+        is_of_cloud: volume
+            .members
+            .iter()
+            .filter_map(Member::drive)
+            .any(|drive| danger::is_of_cloud(drive)),
         volumes: rented(&volume.members, spares),
         fio: None,
         file_system: file_system_of(experiment, trial),
