@@ -198,7 +198,7 @@ pub fn in_words(probability: f64) -> String {
 mod tests {
     use super::*;
     use crate::Copied;
-    use crate::inputs::{DriveFacts, Sourced};
+    use crate::inputs::{DriveFacts, Rented, Sourced};
 
     fn inputs() -> Inputs {
         let drive = DriveFacts {
@@ -207,8 +207,7 @@ mod tests {
             copied: Copied::at(166e6),
             is_flash: false,
             is_shingled: false,
-            is_rented: false,
-            goes_with_instance: false,
+            rented: None,
         };
         Inputs { scrub_h: Some(336.0), ..Inputs::of(&drive, 0) }
     }
@@ -226,8 +225,7 @@ mod tests {
             copied: Copied::at(125e6),
             is_flash: true,
             is_shingled: false,
-            is_rented: true,
-            goes_with_instance: false,
+            rented: Some(Rented::Volume),
         };
         let risk = assess(&Shape::new("stripe", 4, None).unwrap(), &Inputs::of(&drive, 0), 2000, 1);
         assert_eq!(risk.unreadable.high.to_bits(), 0.0_f64.to_bits());

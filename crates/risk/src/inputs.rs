@@ -98,10 +98,17 @@ pub struct DriveFacts {
     pub is_flash: bool,
     /// Whether it is a disk whose tracks overlap, and that rewrites bands of them.
     pub is_shingled: bool,
-    /// Whether it is a volume of a provider, who keeps copies of it.
-    pub is_rented: bool,
-    /// Whether it is a disk of a rented machine, which nobody can replace alone.
-    pub goes_with_instance: bool,
+    /// What of a provider it is; nothing where it is one's own.
+    pub rented: Option<Rented>,
+}
+
+/// What of a provider a drive is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rented {
+    /// A volume, of which the provider keeps copies.
+    Volume,
+    /// A disk of a machine, which nobody can replace alone.
+    OfInstance,
 }
 
 /// md's `speed_limit_max` as Linux comes, in bytes a second: 200,000 KiB.
@@ -132,7 +139,7 @@ fn delay() -> Sourced {
 }
 
 /// The same of a volume of a provider: another one takes minutes, and who notices counts.
-fn delay_of_rented() -> Sourced {
+fn delay_of_volume() -> Sourced {
     Sourced {
         range: Range { low: 0.25, middle: 6.0, high: 24.0 },
         source: "before the rebuild, without a spare: another volume takes minutes, but the failure must be noticed; 15 min where a \
@@ -242,7 +249,7 @@ impl Inputs {
         let source = copy_source(drive, rate);
         Inputs {
             afr: match drive {
-                DriveFacts { is_rented: true, .. } => afr::rented(&names),
+                DriveFacts { rented: Some(Rented::Volume), .. } => afr::rented(&names),
                 DriveFacts { is_flash: true, .. } => afr::flash(),
                 _ => afr::disk(&names),
             },
@@ -253,16 +260,16 @@ impl Inputs {
             },
             delay_h: match drive {
                 _ if spares > 0 => no_delay(),
-                DriveFacts { goes_with_instance: true, .. } => delay_of_instance(),
-                DriveFacts { is_rented: true, .. } => delay_of_rented(),
+                DriveFacts { rented: Some(Rented::OfInstance), .. } => delay_of_instance(),
+                DriveFacts { rented: Some(Rented::Volume), .. } => delay_of_volume(),
                 _ => delay(),
             },
             bad_sectors: match drive {
-                DriveFacts { is_rented: true, .. } => bad_sectors_of_rented(),
+                DriveFacts { rented: Some(Rented::Volume), .. } => bad_sectors_of_rented(),
                 DriveFacts { is_flash: true, .. } => bad_sectors_of_flash(),
                 _ => bad_sectors_of_disks(),
             },
-            per_bit: if drive.is_rented { 0.0 } else { PER_BIT },
+            per_bit: if drive.rented == Some(Rented::Volume) { 0.0 } else { PER_BIT },
             scrub_h: Some(SCRUB_H),
             correlation: correlation(),
             crashes: crashes(),
@@ -330,25 +337,24 @@ mod tests {
     /// Nobody replaces one disk of a running instance, and another volume takes minutes; both had "somebody must replace the drive".
     #[test]
     fn a_cloud_s_drives_wait_for_what_there_is_to_wait_for() {
-        let delay = |is_rented: bool, goes_with_instance: bool, spares: usize| {
+        let delay = |rented: Option<Rented>, spares: usize| {
             let drive = DriveFacts {
                 names: Vec::new(),
                 bytes: 1 << 40,
                 copied: Copied::at(200e6),
                 is_flash: true,
                 is_shingled: false,
-                is_rented,
-                goes_with_instance,
+                rented,
             };
             Inputs::of(&drive, spares).delay_h
         };
-        let [disk, volume, of_instance] = [(false, false), (true, false), (false, true)]
-            .map(|(is_rented, goes)| delay(is_rented, goes, 0));
+        let [disk, volume, of_instance] =
+            [None, Some(Rented::Volume), Some(Rented::OfInstance)].map(|rented| delay(rented, 0));
         assert!(disk.source.contains("somebody must replace the drive"));
         assert!(of_instance.source.contains("nobody can replace one disk of a running instance"));
         assert!(volume.source.contains("another volume takes minutes"));
         assert!(volume.range.high < disk.range.high && volume.range.low < 1.0);
         assert_eq!(of_instance.range, disk.range);
-        assert_eq!(delay(false, true, 1).range, Range::fixed(0.0));
+        assert_eq!(delay(Some(Rented::OfInstance), 1).range, Range::fixed(0.0));
     }
 }

@@ -137,8 +137,7 @@ mod tests {
             copied: Copied::at(bytes_per_s),
             is_flash: false,
             is_shingled: false,
-            is_rented: false,
-            goes_with_instance: false,
+            rented: None,
         }
     }
 

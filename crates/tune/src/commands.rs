@@ -576,7 +576,7 @@ mod tests {
         let table = |is_of_cloud: bool| {
             let plan = Plan { is_of_cloud, ..plan("md-raid5", 4) };
             let lines = plan.commands().into_iter().map(|command| command.line);
-            lines.filter(|line| line.contains("/etc/fstab")).collect::<Vec<_>>().join("")
+            lines.filter(|line| line.contains("/etc/fstab")).collect::<String>()
         };
         assert!(table(true).contains(" noatime,nofail 0 2"), "{}", table(true));
         assert!(table(false).contains(" noatime 0 2"), "{}", table(false));

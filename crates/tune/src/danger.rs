@@ -5,7 +5,7 @@ use block::layout::Level;
 use lab::catalogue::{Drive, Model};
 use lab::{Error, Result};
 use risk::Copied;
-use risk::inputs::{DriveFacts, Inputs};
+use risk::inputs::{DriveFacts, Inputs, Rented};
 use risk::{Risk, Shape, assess};
 use serde_json::{Value as Json, json};
 
@@ -21,8 +21,11 @@ pub fn drive_facts(drive: &Drive) -> Result<DriveFacts> {
         copied: copied(drive)?,
         is_flash: !drive.is_rotational(),
         is_shingled: matches!(drive.model, Model::Shingled(_)),
-        is_rented: drive.is_remote(),
-        goes_with_instance: drive.figures.goes_with_instance,
+        rented: match drive {
+            _ if drive.is_remote() => Some(Rented::Volume),
+            _ if drive.figures.goes_with_instance => Some(Rented::OfInstance),
+            _ => None,
+        },
     })
 }
 

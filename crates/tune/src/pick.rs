@@ -336,8 +336,7 @@ mod tests {
                 ranked.at.insert("volume.interleave".into(), sectors.into());
                 ranked
             });
-            let noise =
-                Noise { log_sd: 0.0, degrees: 0.0, model_error: 0.08, ..verdict.noise.clone() };
+            let noise = Noise { log_sd: 0.0, degrees: 0.0, model_error: 0.08, ..verdict.noise };
             let verdict = Verdict { ranked: ranked.collect(), noise, ..verdict.clone() };
             let (place, why) = pick(&candidates, &question, &verdict).unwrap().unwrap();
             (candidates[place].chunk, why)

@@ -45,7 +45,7 @@ pub(crate) fn line(question: &Question) -> Result<Option<(String, String)>> {
         listed(&together)
     );
     if !more.is_empty() {
-        text += &format!("; for more ask about `{own}[{}]`", more.join(","));
+        text = format!("{text}; for more ask about `{own}[{}]`", more.join(","));
     }
     if !has_host_limit(question) {
         text += "; the instance's own limits are not counted (`--set host.storage_iops=…`, `--set host.storage_rate=…`; docs/cloud.md)";

@@ -97,10 +97,8 @@ pub fn tune(
     let mut lines = found.lines(&risk, &inputs, &front);
     let plan = beside.plan(found.beside_near(plan(question, &tried.experiment, best)));
     lines.extend(plan.caches_line().into_iter().chain(raidz3_line(&plan, question)));
-    let guesses = turns::guesses(&doubts, question, (first.value, &judged.unit));
-    after_doubts(&mut lines, guesses.into_iter().chain(provisioned::line(question)?));
-    let value = (first.value, judged.better);
-    lines.extend(groups.map(|groups| groups.line(question, &front, value)));
+    after_doubts(&mut lines, question, &doubts, (first.value, &judged.unit))?;
+    lines.extend(groups.map(|of| of.line(question, &front, (first.value, judged.better))));
     lines.extend(costs::line(&tried, best, &verdict));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines().chain(degraded).chain(decides.line(of_md)));
@@ -136,11 +134,18 @@ pub fn tune(
     })
 }
 
-/// Puts `more` behind what is said of how sure the answer is.
-fn after_doubts(lines: &mut Vec<Line>, more: impl Iterator<Item = Line>) {
+/// Puts what the answer's `value` rests on behind what is said of how sure the answer is.
+fn after_doubts(
+    lines: &mut Vec<Line>,
+    question: &Question,
+    doubts: &[Doubt],
+    value: (f64, &str),
+) -> Result<()> {
     let is_of_doubt = |of: &Line| ["certainty", "state", "doubt"].contains(&of.0.as_str());
     let place = lines.iter().rposition(is_of_doubt).map_or(0, |last| last + 1);
-    lines.splice(place..place, more);
+    let more = turns::guesses(doubts, question, value).into_iter();
+    lines.splice(place..place, more.chain(provisioned::line(question)?));
+    Ok(())
 }
 
 /// The front, with what more spares make of the drives, and what is said of it with a failed drive.
