@@ -264,3 +264,22 @@ pub(crate) fn is_at(
         && says("interleave", &sectors)
         && says("stripe_cache", candidate.cache)
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::question::DEFAULT_CHUNK;
+    use lab::rig::sim::Sim;
+
+    /// What one trial of such a level says, to be changed by a test.
+    pub(crate) fn verdict_of(drives: &str, work: &str, level: &str) -> Verdict {
+        let question = crate::question::tests::question(drives, work, 1);
+        let level = level.parse().unwrap();
+        let all =
+            [Candidate { level, chunk: DEFAULT_CHUNK, cache: crate::question::DEFAULT_CACHE }];
+        let watch = &mut |_| ();
+        let mut tried = Tried::new(&question, &all, &Sim, watch).unwrap();
+        tried.measure(&[0], 0).unwrap();
+        tried.verdict().unwrap()
+    }
+}

@@ -319,12 +319,12 @@ fn together(
     Ok(candidates.map(value))
 }
 
-/// What is closer than this is about equal: the logarithm of a ratio.
+/// What is closer than this is about equal, as one trial each ties in the verdict: the logarithm of a ratio.
 pub(crate) fn even(verdict: &Verdict) -> f64 {
-    verdict.noise.model_error.ln_1p().max(EVEN)
+    verdict.noise.half_width(1, 1).max(EVEN)
 }
 
-/// What the change does, in words: what is closer than the model of the `verdict` errs is about equal.
+/// What the change does, in words: what ties by the `verdict` is about equal.
 pub(crate) fn sentence(
     mechanism: &str,
     [best, other]: [String; 2],
@@ -353,6 +353,7 @@ pub(crate) fn sentence(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use verdict::stats::noise::Noise;
 
     fn said(works: &str) -> Vec<(String, String)> {
         let text = format!("[volume]\ndrives = '4xi3en'\nlevel = 'md-raid10'\n{works}");
@@ -362,6 +363,21 @@ mod tests {
             keys.collect::<Vec<_>>().join(" ")
         };
         changes.into_iter().map(|(mechanism, of)| (mechanism, keys(of))).collect()
+    }
+
+    /// "Differences below 10 % are ties", said an answer, and "would be ahead, … 5 % slower" of its counterfactuals.
+    #[test]
+    fn what_ties_is_about_equal_without_a_mechanism_too() {
+        let mut verdict = crate::tried::tests::verdict_of("4x 980 pro 1tb", "vm", "md-raid10");
+        verdict.noise = Noise { log_sd: 0.03, degrees: 10.0, model_error: 0.01, ..verdict.noise };
+        let limit = verdict.noise.half_width(1, 1).exp();
+        assert!((1.09..1.12).contains(&limit), "{limit}");
+        let said = |theirs| {
+            let names = ["A", "B"].map(String::from);
+            sentence("with 64 in flight", names, [100.0, theirs], &verdict)
+        };
+        assert!(said(107.0).starts_with("with 64 in flight: about equal ("), "{}", said(107.0));
+        assert!(said(115.0).starts_with("with 64 in flight: B would be ahead, A is "));
     }
 
     /// One in flight is one of all jobs, and 64 are not 64 of each.
