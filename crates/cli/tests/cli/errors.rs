@@ -356,11 +356,6 @@ fn sizes_have_the_unit_that_was_written() {
     };
     let span = "`workload.r.span` of 4194304 sectors (2GiB) is more than the volume's 2097152 sectors (1GiB)";
     says(&text("span = \"2GiB\""), &[span]);
-    let fault = "[fault]\nkind = \"errors\"\nfrom = \"2GiB\"";
-    says(
-        &text(fault),
-        &["`fault.from` = 4194304 sectors (2GiB): member 0 has 2097152 sectors (1GiB)"],
-    );
 }
 
 #[test]
