@@ -247,9 +247,10 @@ fn quantities(
         let noise =
             Noise::of(&samples, residuals, evidence.difference()).with_level(evidence.level());
         let trials = samples.iter().map(Vec::len).filter(|trials| *trials > 0).min().unwrap_or(1);
-        let tie = match is_objective(quantity) {
-            true => verdict.tie_ratio(),
-            false => noise.half_width(trials, trials).exp(),
+        let tie = if is_objective(quantity) {
+            verdict.tie_ratio()
+        } else {
+            noise.half_width(trials, trials).exp()
         };
         quantities.push(named(name, &quantity.unit, quantity.better, tie));
         for (layout, samples) in layouts.layouts.iter().zip(&samples) {
