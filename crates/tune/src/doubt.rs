@@ -85,7 +85,7 @@ pub struct Doubt {
     pub rival: String,
     /// What the answer's own figure is then, as a multiple of what it is as assumed.
     pub itself: f64,
-    /// Whether it is a figure of the drive that is on or off: 1 is on.
+    /// Whether it is a figure of the drive that is on or off: 1 is on, and 0 off.
     #[serde(skip)]
     pub(crate) is_switch: bool,
 }
@@ -352,9 +352,8 @@ fn estimates(question: &Question) -> Vec<Otherwise> {
                     let otherwise = (count as f64 * factor).round();
                     (count as f64, otherwise, otherwise.to_string())
                 }
-                Value::Switch(is_on) if factor < 1.0 => {
-                    (f64::from(u8::from(is_on)), f64::from(u8::from(!is_on)), (!is_on).to_string())
-                }
+                // What is off is the careful guess.
+                Value::Switch(true) if factor < 1.0 => (1.0, 0.0, false.to_string()),
                 _ => continue,
             };
             // What makes no drive, as a mean seek above the longest, is no way for it to be.

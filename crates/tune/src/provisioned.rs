@@ -28,7 +28,7 @@ pub(crate) fn line(question: &Question) -> Result<Option<(String, String)>> {
         let is_example =
             described.figures.iter().any(|of| of.key == key && of.kind == Kind::Estimate);
         let is_named = all.contains(&format!("{key}="));
-        let whose = if is_example && !is_named { ", an example of ours" } else { "" };
+        let whose = if is_example && !is_named { " (an example of ours)" } else { "" };
         each.push(format!("{limit:.0} {unit}{whose}"));
         together.push(format!("{:.0}", members * limit));
         if most.is_some() && !is_named {
@@ -88,7 +88,7 @@ mod tests {
         );
         let example = said("4x io2[size=500GiB]").unwrap();
         assert!(
-            example.starts_with("each has 3000 I/Os a second, an example of ours and "),
+            example.starts_with("each has 3000 I/Os a second (an example of ours) and "),
             "{example}"
         );
         let named = said("4x io2[size=500GiB,iops=9000]").unwrap();

@@ -238,7 +238,7 @@ fn sensitivity(others: &[&Doubt]) -> String {
     let figures = names.len() - load.len();
     let mut how = format!("±{:.0} %", 100.0 * UNCERTAIN);
     if others.iter().any(|doubt| doubt.is_switch) {
-        how += ", or on and off";
+        how += ", or off";
     }
     let mut tried = Vec::new();
     match figures {
