@@ -130,10 +130,6 @@ impl Found<'_> {
                 " (nothing tried is reliably better; of the layouts that tie, this is nearest to md's default)"
                     .into()
             }
-            Why::AsDefault { .. } => {
-                let than = self.than.map_or_else(String::new, Candidate::name);
-                format!(" (md's default chunk; not reliably slower than {than}, which ties with the fastest)")
-            }
             Why::LessRisk => {
                 " (nothing tried is reliably better; of the layouts that tie, this loses all data least often)"
                     .into()

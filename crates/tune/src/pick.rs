@@ -32,9 +32,6 @@ pub(crate) enum Why {
     Default,
     /// Nothing is reliably better, and of such it is nearest to md's own.
     Nearest,
-    /// It is md's own, and not reliably slower than this candidate, with which nothing that is reliably better ties: ties are not
-    /// transitive, and a chunk of one's own is worth no noise.
-    AsDefault { than: usize },
     /// Nothing is reliably better, and of such one that is nearer to md's own loses all more often, or has far copies.
     LessRisk,
     /// Nothing is reliably ahead of it, and it is much safer than this candidate, which is the fastest.
@@ -46,15 +43,10 @@ pub(crate) enum Why {
 }
 
 impl Why {
-    /// Whether something else was measured to be faster, and kept back for being no more than a tie.
-    pub(crate) fn keeps_what_is_no_faster(self) -> bool {
-        matches!(self, Why::Default | Why::Nearest | Why::LessRisk | Why::AsDefault { .. })
-    }
-
     /// What it is safer than, or roomier.
     pub(crate) fn than(self) -> Option<usize> {
         match self {
-            Why::Safer { than } | Why::Roomier { than } | Why::AsDefault { than } => Some(than),
+            Why::Safer { than } | Why::Roomier { than } => Some(than),
             Why::Fastest | Why::Default | Why::Nearest | Why::LessRisk | Why::KeepsRate => None,
         }
     }
@@ -116,23 +108,7 @@ pub(crate) fn pick(
         _ if plainest != fastest => Why::Nearest,
         _ => Why::Fastest,
     };
-    let default = match why {
-        Why::Nearest | Why::LessRisk => default_beside(candidates, verdict, plainest),
-        _ => None,
-    };
-    Ok(Some(default.map_or((plainest, why), |of| (of, Why::AsDefault { than: plainest }))))
-}
-
-/// The same level with md's own chunk and cache, where that is not reliably slower than the candidate `of`.
-fn default_beside(candidates: &[Candidate], verdict: &Verdict, of: usize) -> Option<usize> {
-    let ranked =
-        |place: usize| verdict.ranked.iter().find(|ranked| is_at(&candidates[place], &ranked.at));
-    let default = candidates
-        .iter()
-        .position(|other| is_default(other) && other.level == candidates[of].level)?;
-    let (own, other) = (ranked(of)?, ranked(default)?);
-    let ahead = verdict.better.ahead(own.value, other.value);
-    (ahead <= verdict.noise.half_width(own.trials, other.trials)).then_some(default)
+    Ok(Some((plainest, why)))
 }
 
 /// `best`, and the ties that hold and survive as much.
@@ -274,7 +250,6 @@ fn roomier(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Optio
 mod tests {
     use super::*;
     use crate::question::tests::question;
-    use verdict::stats::noise::Noise;
 
     #[test]
     fn what_chunks_round_off_is_no_difference() {
@@ -315,37 +290,6 @@ mod tests {
         assert_eq!(taken((far, "512KiB"), &[]), (far, "512KiB"));
         // A level that holds more is another question.
         assert_eq!(taken((near, "16KiB"), &[(parity, "512KiB")]), (near, "16KiB"));
-    }
-
-    /// 16 KiB is ahead of 512 by 10 %, 64 ties with both where 8 % is a tie: a trace was told to take 64, and that md's default does
-    /// as well.
-    #[test]
-    fn the_default_that_ties_with_the_answer_is_taken() {
-        let question = question("4x 980 pro 1tb", "vm", 1);
-        let all = |chunks: &[&'static str]| -> Vec<Candidate> {
-            let of = |chunk| Candidate { level: level("md-raid10"), chunk, cache: DEFAULT_CACHE };
-            chunks.iter().map(|chunk| of(chunk)).collect()
-        };
-        let verdict = crate::tried::tests::verdict_of("4x 980 pro 1tb", "vm", "md-raid10");
-        let taken = |rates: [(&'static str, f64, Standing); 3]| {
-            let candidates = all(&rates.map(|(chunk, ..)| chunk));
-            let ranked = rates.iter().zip(&candidates).map(|((_, value, standing), candidate)| {
-                let mut ranked =
-                    Ranked { value: *value, standing: *standing, ..verdict.ranked[0].clone() };
-                let sectors = parse_bytes(candidate.chunk).unwrap() / 512;
-                ranked.at.insert("volume.interleave".into(), sectors.into());
-                ranked
-            });
-            let noise = Noise { log_sd: 0.0, degrees: 0.0, model_error: 0.08, ..verdict.noise };
-            let verdict = Verdict { ranked: ranked.collect(), noise, ..verdict.clone() };
-            let (place, why) = pick(&candidates, &question, &verdict).unwrap().unwrap();
-            (candidates[place].chunk, why)
-        };
-        let [best, tie, behind] = [Standing::Best, Standing::Tie, Standing::Behind];
-        let near = [("16KiB", 100.0, best), ("64KiB", 94.0, tie), ("512KiB", 91.0, behind)];
-        assert_eq!(taken(near), ("512KiB", Why::AsDefault { than: 1 }));
-        let far = [("16KiB", 100.0, best), ("64KiB", 94.0, tie), ("512KiB", 80.0, behind)];
-        assert_eq!(taken(far), ("64KiB", Why::Nearest));
     }
 
     fn level(name: &str) -> Level {

@@ -13,7 +13,7 @@ use crate::factors::{Decides, of_md};
 use crate::found::Found;
 use crate::groups::Groups;
 use crate::page::Page;
-use crate::pick::{Picked, is_alike, is_default, pick};
+use crate::pick::{Picked, Why, is_alike, is_default, pick};
 use crate::question::Question;
 use crate::rules::of_question;
 use crate::search::{Effort, Prior, race};
@@ -276,7 +276,8 @@ fn unsettled(
     verdict: &Verdict,
     picked: Option<Picked>,
 ) -> Option<[usize; 2]> {
-    let (kept, _) = picked.filter(|(_, why)| why.keeps_what_is_no_faster())?;
+    let (kept, _) =
+        picked.filter(|(_, why)| matches!(why, Why::Default | Why::Nearest | Why::LessRisk))?;
     let first = verdict.ranked.first()?;
     let fastest = candidates.iter().position(|of| is_at(of, &first.at))?;
     let own = verdict.ranked.iter().find(|ranked| is_at(&candidates[kept], &ranked.at))?;
