@@ -166,8 +166,10 @@ fn a_rate_is_a_number_of_0_or_more() {
         fs::write(&path, format!("{}{wrong}{}", &trials[..start], &trials[end..])).unwrap();
         let output = ileave(here, &["report", "results"]);
         let said = String::from_utf8(output.stderr).unwrap();
-        let expected =
-            format!("trials.jsonl:1 is damaged: `mb_per_s` is {wrong}, not a number of 0 or more");
+        let expected = format!(
+            "trials.jsonl:1 is not of format 3, which the manifest.toml beside it states: `mb_per_s` is {wrong}, not a \
+             number of 0 or more"
+        );
         assert!(!output.status.success() && said.contains(&expected), "{said}");
     }
 }

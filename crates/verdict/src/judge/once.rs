@@ -291,6 +291,8 @@ mod tests {
         let once = verdict("['md-raid10', 'md-raid5']", 1);
         assert!(once.answer.starts_with("No answer yet: "), "{}", once.answer);
         assert!(spindles(&once).contains("past copies or parity"), "{}", spindles(&once));
+        let along = once.points.iter().find(|point| point.about == "for seq").unwrap();
+        assert_eq!(along.text, "depth at all values: not known, as each cell ran once");
         // All that a stripe has in order is read.
         let stripes = verdict("'md-raid0'", 1);
         assert!(!stripes.answer.starts_with("No answer yet"), "{}", stripes.answer);

@@ -305,7 +305,10 @@ impl Segment<'_> {
     }
 
     fn words(&self, verdict: &Verdict, with_value: bool) -> String {
-        let Some(pick) = self.pick() else { return "no reliable difference".into() };
+        let Some(pick) = self.pick() else {
+            let unknown = "not known, as each cell ran once";
+            return if verdict.is_luck { unknown } else { "no reliable difference" }.into();
+        };
         let first = self.along[0];
         let place = |situation: &&Situation| {
             let tied = situation.places.iter().position(|&place| place == pick);
