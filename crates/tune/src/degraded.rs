@@ -256,15 +256,15 @@ mod tests {
     /// Of the page cache only whole volumes are modelled, and a stripe has nothing left.
     #[test]
     fn what_is_not_modelled_is_not_said() {
-        let asked = |work, levels: &[&str], survive| {
-            let asked = crate::question::tests::question("4x st18000nm000j", work, survive);
+        let asked = |drives, work, levels: &[&str], survive| {
+            let asked = crate::question::tests::question(drives, work, survive);
             let levels = levels.iter().map(ToString::to_string).collect();
             crate::tune(&Question { levels, ..asked }, &Sim, None, &mut |_| ()).unwrap()
         };
-        let found = asked("media", &["md-raid10"], 1);
+        let found = asked("2x st18000nm000j", "media", &["md-mirror"], 1);
         assert_eq!(found.front[0].degraded, None);
         assert!(said(&found).unwrap().ends_with("is not modelled for this work (docs/tune.md)"));
-        let stripe = asked("vm", &["md-stripe"], 0);
+        let stripe = asked("4x st18000nm000j", "vm", &["md-stripe"], 0);
         assert_eq!(stripe.front[0].degraded, None);
         let (columns, _) = FrontRow::heading(&stripe.front);
         assert!(!columns.contains(&"one failed".to_string()) && said(&stripe).is_none());

@@ -179,7 +179,8 @@ mod tests {
 
     #[test]
     fn a_level_with_a_spare_stands_on_the_front_and_is_not_chosen() {
-        let asked = question("8x st18000nm000j", "vm", 1);
+        let levels = vec!["md-raid6".to_string()];
+        let asked = Question { levels, ..question("8x st18000nm000j", "vm", 1) };
         let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
         let of = |spares: usize| {
             let is_it = |row: &&FrontRow| {
@@ -206,6 +207,7 @@ mod tests {
     fn a_limit_on_the_risk_builds_a_spare() {
         let asked = Question {
             subject_to: vec!["loss_5y <= 0.003".into()],
+            levels: vec!["md-raid5".into(), "md-raid6".into()],
             ..question("8x st18000nm000j", "vm", 1)
         };
         let found =

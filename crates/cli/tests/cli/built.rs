@@ -74,12 +74,6 @@ const CASES: &[Case] = &[
         ],
     ),
     of_md(
-        "far",
-        4,
-        "level = 'md-raid10-f2'\ninterleave = '64KiB'",
-        &["Layout : far=2", "sunit=16     swidth=64 blks"],
-    ),
-    of_md(
         "near-3",
         6,
         "level = 'md-raid10-n3'\ninterleave = '64KiB'",
@@ -90,12 +84,6 @@ const CASES: &[Case] = &[
         6,
         "level = 'md-raid10-f3'\ninterleave = '64KiB'",
         &["Layout : far=3", "sunit=16     swidth=96 blks"],
-    ),
-    of_md(
-        "near-4",
-        8,
-        "level = 'md-raid10-n4'\ninterleave = '64KiB'",
-        &["Layout : near=4", "Data,RAID1C4"],
     ),
     Case {
         name: "parity",
@@ -140,17 +128,6 @@ const CASES: &[Case] = &[
             "Chunk Size : 128K",
             "sunit=32     swidth=192 blks",
             "lvs raid6|8|128.00k|",
-        ],
-    ),
-    of_md(
-        "nested-5",
-        6,
-        "level = 'md-raid50-2'\ninterleave = '64KiB'",
-        &[
-            "Raid Level : raid0",
-            "Raid Level : raid5",
-            "Raid Devices : 3",
-            "sunit=16     swidth=64 blks",
         ],
     ),
     of_md(

@@ -204,7 +204,7 @@ fn models_agree_with_the_kernel() {
             workload.write = { kind = "random", op = "write", block = "16KiB", depth = 16, count = 250, volume.level = ["md-raid5", "md-raid6"] }
             workload.small = { kind = "sequential", op = "write", block = ["16KiB", "256KiB"], depth = [2, 8], count = 600, volume.drives = "3xwd121kryz:8GiB", drive.write_cache = false, volume.level = "md-raid5" }
             workload.flash = { kind = "sequential", op = ["read", "write"], block = "64KiB", depth = 32, count = 1000, volume.drives = "4xmd-flash", volume.level = ["md-stripe", "dm-stripe", "md-raid10"] }
-            workload.copies = { kind = "sequential", block = "64KiB", depth = [1, 16], count = 2000, volume.drives = ["2xst18000nm000j", "2x980-pro-1tb"], volume.level = ["md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-o2"] }
+            workload.copies = { kind = "sequential", block = "64KiB", depth = 16, count = 2000, volume.drives = ["2xst18000nm000j", "2x980-pro-1tb"], volume.level = ["md-mirror", "md-raid10", "md-raid10-f2", "md-raid10-o2"] }
             workload.mail = { kind = "random", sizes = "4KiB/40:8KiB/30:16KiB/20:64KiB/10", depth = 16, flush_every = 4, reads_percent = 50, count = 1200, drive.write_cache = [false, true], volume.level = ["md-stripe", "md-raid10", "md-raid5"] }
             workload.commits = { kind = "random", op = "write", block = "8KiB", jobs = 4, flush_every = 1, count = 500, volume.drives = "4x980-pro-1tb", volume.level = ["md-stripe", "md-raid10", "md-raid5"] }
             workload.nested = { kind = "random", depth = [1, 16], op = ["read", "write"], count = 250, volume.drives = "8xmd-hdd:4GiB", volume.level = ["md-raid50-2", "md-raid60-2"] }
@@ -234,7 +234,7 @@ fn models_agree_with_the_kernel() {
         ("write", 2, 0.10),
         ("small", 4, 0.10),
         ("flash", 6, 0.01),
-        ("copies", 16, 0.05),
+        ("copies", 8, 0.05),
         ("mail", 6, 0.10),
         ("commits", 3, 0.05),
         ("lvm", 1, 0.05),
@@ -329,10 +329,10 @@ fn ext4_unpacks_as_fast_as_the_kernels() {
             volume = { drives = "4xmd-hdd:16GiB", level = "single", interleave = "64KiB" }
             drive.write_cache = [false, true]
             fs.kind = "ext4"
-            workload.one = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.drives = "1xmd-hdd:16GiB" }
-            workload.stripe = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.level = "md-stripe" }
-            workload.copies = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.level = "md-raid10" }
-            workload.parity = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.level = "md-raid5" }
+            workload.one = { kind = "untar", files = 1000, directories = 50, size = "20MiB", volume.drives = "1xmd-hdd:16GiB" }
+            workload.stripe = { kind = "untar", files = 1000, directories = 50, size = "20MiB", volume.level = "md-stripe" }
+            workload.copies = { kind = "untar", files = 1000, directories = 50, size = "20MiB", volume.level = "md-raid10" }
+            workload.parity = { kind = "untar", files = 1000, directories = 50, size = "20MiB", volume.level = "md-raid5" }
         "#,
     );
     // Half a second hangs on how spindles stand: the model, which takes no time, has more of them.
@@ -658,12 +658,16 @@ fn tune_chooses_a_file_system() {
     let here = scratch();
     let drives = ["tune", "--drives", "2x wd740gd", "--workload", "mail"];
     let few = ["--set", "workload.mail.messages=100"];
-    let asked = [&drives[..], &few, &["--fs", "xfs,btrfs", "--save", "mine.toml", "--json"]];
+    let asked = [
+        &drives[..],
+        &few,
+        &["--level", "md-mirror,btrfs-raid1", "--fs", "xfs,btrfs", "--save", "mine.toml", "--json"],
+    ];
     let found = json(here.path(), &asked.concat());
-    // A mirror and far copies with two chunks under two, and btrfs's own; what is near the best with three seeds.
-    assert_eq!(found["exhaustive_evaluations"], 21, "{found}");
+    // A mirror under two, and btrfs's own; what is near the best with three seeds.
+    assert_eq!(found["exhaustive_evaluations"], 9, "{found}");
     let evaluations = found["evaluations"].as_u64().unwrap();
-    assert!((8..21).contains(&evaluations), "{found}");
+    assert!((5..=9).contains(&evaluations), "{found}");
     let best = found["best"]["fs.kind"].as_str().unwrap();
     let is_build = |of: &&Json| of["when"] == "build";
     let lines: Vec<&str> = found["commands"]

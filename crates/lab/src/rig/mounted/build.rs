@@ -173,7 +173,9 @@ fn build(level: Level, interleave_sectors: u64, members: &[Device], name: &str) 
                 paths.len()
             )));
         }
-        let geometry = Geometry { profile: Some(profile), ..Geometry::default() };
+        // What one device has once is no profile: its metadata cannot be on two, as mkfs is told to have them then.
+        let is_one = paths.len() == 1 && ["single", "raid0"].contains(&profile);
+        let geometry = Geometry { profile: (!is_one).then_some(profile), ..Geometry::default() };
         return Ok(bare(paths, geometry));
     }
     let geometry = striped(level, interleave_sectors, members.len());
@@ -531,5 +533,13 @@ mod tests {
         assert_eq!(geometry("single"), Geometry::default());
         assert_eq!(geometry("md-mirror"), Geometry::default());
         assert_eq!(geometry("btrfs-raid10").profile, Some("raid10"));
+        assert_eq!(geometry("btrfs-single").profile, Some("single"));
+        let one = [Device { path: "/dev/loop0".into(), sectors: 2_097_152 }];
+        let alone =
+            |level: &str| build(level.parse().unwrap(), 128, &one, "ileave").unwrap().geometry;
+        assert_eq!(
+            [alone("btrfs-single").profile, alone("btrfs-dup").profile],
+            [None, Some("dup")]
+        );
     }
 }
