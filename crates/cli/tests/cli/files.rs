@@ -162,14 +162,13 @@ fn a_rate_is_a_number_of_0_or_more() {
     let trials = fs::read_to_string(&path).unwrap();
     let start = trials.find("\"mb_per_s\":").unwrap() + "\"mb_per_s\":".len();
     let end = start + trials[start..].find(',').unwrap();
-    for wrong in ["-5", "\"abc\"", "null"] {
+    let shape = "is not of format 3, which the manifest.toml beside it states";
+    for (wrong, what) in [("-5", "is damaged"), ("\"abc\"", shape), ("null", "is damaged")] {
         fs::write(&path, format!("{}{wrong}{}", &trials[..start], &trials[end..])).unwrap();
         let output = ileave(here, &["report", "results"]);
         let said = String::from_utf8(output.stderr).unwrap();
-        let expected = format!(
-            "trials.jsonl:1 is not of format 3, which the manifest.toml beside it states: `mb_per_s` is {wrong}, not a \
-             number of 0 or more"
-        );
+        let expected =
+            format!("trials.jsonl:1 {what}: `mb_per_s` is {wrong}, not a number of 0 or more");
         assert!(!output.status.success() && said.contains(&expected), "{said}");
     }
 }
