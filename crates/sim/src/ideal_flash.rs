@@ -110,9 +110,7 @@ impl IdealFlashes {
             self.outbox.push(Event::Durable { tag, at: now });
         }
     }
-}
 
-impl IdealFlashes {
     /// Does everything that is due by `now`.
     fn do_due(&mut self, now: Nanos, out: &mut Vec<Event>) {
         while let Some(first) = self.due.first_entry()

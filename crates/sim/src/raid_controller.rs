@@ -286,9 +286,7 @@ impl<D: Device> RaidController<D> {
         ledger.charge(Part::QUEUE, at);
         self.outbox.push(Event::Done { tag, at, result, spent: *ledger.spent() });
     }
-}
 
-impl<D: Device> RaidController<D> {
     /// Does some of what is due at its next event.
     fn step_to(&mut self, step: Nanos, out: &mut Vec<Event>) {
         self.advance_below(step);

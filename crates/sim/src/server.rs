@@ -39,9 +39,7 @@ impl Server {
             counters: TargetCounters::default(),
         }
     }
-}
 
-impl Server {
     /// Does everything that is due by `now`.
     fn do_due(&mut self, now: Nanos, out: &mut Vec<Event>) {
         self.outbox.collect(now, out);

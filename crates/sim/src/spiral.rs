@@ -425,9 +425,7 @@ impl Spirals {
             !writes.is_empty()
         });
     }
-}
 
-impl Spirals {
     /// Does some of what is due at its next event.
     fn step_to(&mut self, at: Nanos, out: &mut Vec<Event>) {
         for target in 0..self.drives.len() {

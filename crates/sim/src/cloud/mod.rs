@@ -174,9 +174,7 @@ impl CloudVolume {
             self.counters.busy_ns += at - self.busy_since;
         }
     }
-}
 
-impl CloudVolume {
     /// Does everything that is due by `now`.
     fn do_due(&mut self, now: Nanos, out: &mut Vec<Event>) {
         self.outbox.collect(now, out);

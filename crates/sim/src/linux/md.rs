@@ -414,9 +414,7 @@ impl<D: Device> Md<D> {
         let place = if parity == 0 { p } else { q.expect("there is a second parity") };
         Place { sector: place.sector + within, ..place }
     }
-}
 
-impl<D: Device> Md<D> {
     /// Does some of what is due at its next event.
     fn step_to(&mut self, step: Nanos, out: &mut Vec<Event>) {
         if self.members.next_event().is_some_and(|at| at <= step) {

@@ -32,9 +32,7 @@ impl Cached {
             done: Vec::new(),
         }
     }
-}
 
-impl Cached {
     /// Does everything that is due by `now`.
     fn do_due(&mut self, now: Nanos, out: &mut Vec<Event>) {
         out.extend(self.done.extract_if(.., |event| event.at() <= now));
