@@ -39,6 +39,7 @@ pub use raid10::{Raid10, Spread};
 pub use segments::{Part, Segments};
 pub use stripe::Stripe;
 
+use crate::units::format_sectors;
 use crate::{Health, Place, Plan, Request, SECTOR_BYTES, Unservable};
 use std::fmt;
 
@@ -294,24 +295,28 @@ impl fmt::Display for LayoutError {
             LayoutError::EmptyMember { member } => write!(f, "member {member} has zero sectors"),
             LayoutError::MemberBelowInterleave { member, sectors, interleave_sectors } => write!(
                 f,
-                "member {member} has {sectors} sectors, less than one interleave of \
-                 {interleave_sectors}"
+                "member {member} has {}, less than one interleave of {}",
+                format_sectors(*sectors),
+                format_sectors(*interleave_sectors)
             ),
             LayoutError::MemberBelowCopies { member, sectors, copies, interleave_sectors } => {
                 write!(
                     f,
-                    "member {member} has {sectors} sectors, less than an interleave of \
-                 {interleave_sectors} for each of {copies} copies"
+                    "member {member} has {}, less than an interleave of {} for each of {copies} copies",
+                    format_sectors(*sectors),
+                    format_sectors(*interleave_sectors)
                 )
             }
             LayoutError::MemberBelowReserved { member, sectors, reserved_sectors } => write!(
                 f,
-                "member {member} has {sectors} sectors, and {reserved_sectors} at its front are \
-                 not the volume's"
+                "member {member} has {}, and {reserved_sectors} at its front are not the volume's",
+                format_sectors(*sectors)
             ),
             LayoutError::MemberBelowLeast { member, sectors, least_sectors } => write!(
                 f,
-                "member {member} has {sectors} sectors; the system takes at least {least_sectors}"
+                "member {member} has {}; the system takes at least {}",
+                format_sectors(*sectors),
+                format_sectors(*least_sectors)
             ),
             LayoutError::Overlap { member, sector } => {
                 write!(f, "two segments both use sector {sector} of member {member}")

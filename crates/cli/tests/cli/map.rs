@@ -175,7 +175,7 @@ fn what_cannot_be_mapped_says_what_to_do() {
         (&["--ccd", "nowhere"], "cannot read nowhere"),
         (&["--ccd", &conf, "--unit", "ccd0"], "the size of `/dev/sd2e` is not known"),
         (&["--ccd", &conf], "ccd0, ccd1, ccd2, ccd3; choose one with --unit"),
-        (&["--level", "concat", "--members", "9,9", "--ffs"], "18 sectors are too few"),
+        (&["--level", "concat", "--members", "9,9", "--ffs"], "18 sectors (9KiB) are too few"),
     ] {
         let message = stderr(arguments, 2);
         assert!(message.contains(expected), "{arguments:?}: {message}");

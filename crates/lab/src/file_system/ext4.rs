@@ -5,6 +5,7 @@ use super::{BLOCK, Bare, FileSystemKind, MakesFiles};
 use crate::error::{Error, Result};
 use crate::keys::{Takes, choice, keys, words};
 use block::SECTOR_BYTES;
+use block::units::format_sectors;
 use sim::Nanos;
 use sim::fs::Session;
 use sim::fs::ext4::geometry::{Geometry, Options};
@@ -85,8 +86,8 @@ impl Ext4Setup {
         let block_bytes = keys.block_sectors * SECTOR_BYTES;
         let blocks = |key: &str, value: Option<u64>| match value {
             Some(sectors) if sectors % keys.block_sectors != 0 => Err(Error::input(format!(
-                "`fs.{key}`: {sectors} sectors are not whole blocks of {block_bytes} bytes; give a \
-                 multiple of `fs.block`"
+                "`fs.{key}`: {} are not whole blocks of {block_bytes} bytes; give a multiple of `fs.block`",
+                format_sectors(sectors)
             ))),
             value => Ok(value.unwrap_or(0) / keys.block_sectors),
         };

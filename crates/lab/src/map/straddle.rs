@@ -52,7 +52,7 @@ impl Pattern {
         let (size, align) = text.split_once('@').unwrap_or((text, text));
         let (sectors, align_sectors) = (number(size)?, number(align)?);
         if sectors == 0 || align_sectors == 0 {
-            return Err(wrong("it is of no sectors".into()));
+            return Err(wrong("neither size may be zero".into()));
         }
         Ok(Pattern { text: text.trim().into(), sectors, align_sectors })
     }

@@ -2,6 +2,7 @@
 
 use super::{Disk, Found, Probed, Step, Timed};
 use crate::error::{Error, Result};
+use block::units::format_sectors;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use sim::Nanos;
@@ -43,7 +44,9 @@ impl<'a> Reader<'a> {
         if sectors < SECTORS_MIN {
             let name = disk.name();
             return Err(Error::input(format!(
-                "{name} has {sectors} sectors, and a probe needs {SECTORS_MIN}; name a whole disk"
+                "{name} has {}, and a probe needs {}; name a whole disk",
+                format_sectors(sectors),
+                format_sectors(SECTORS_MIN)
             )));
         }
         Ok(Reader {

@@ -43,6 +43,7 @@ use crate::{
     Counters, Device, Disturbance, Driver, Event, Fault, Geometry, Nanos, Spent, Tag, step_by_step,
 };
 use bio::Bio;
+use block::units::format_sectors;
 use block::{Health, Layout, Place, Request};
 use cache::Cache;
 use carries::Carries;
@@ -102,7 +103,8 @@ impl fmt::Display for MdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MdError::Chunk { interleave_sectors } => {
-                write!(f, "md's chunk is a multiple of 4 KiB; {interleave_sectors} sectors are not")
+                let chunk = format_sectors(*interleave_sectors);
+                write!(f, "md's chunk is a multiple of 4 KiB, not {chunk}")
             }
             MdError::StripeCache { rows } => {
                 write!(f, "a stripe cache of {rows} rows is too small; md takes 17 to 32768")

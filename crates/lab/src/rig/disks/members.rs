@@ -7,7 +7,7 @@ use crate::rig::guard::{
     Number, Signature, System, find_signatures, is_meant, same_file, users_of_device, users_of_file,
 };
 use block::SECTOR_BYTES;
-use block::units::format_bytes;
+use block::units::{format_bytes, format_sectors};
 use rustix::fs::{Advice, OFlags, fadvise};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 use std::fs::{self, File, OpenOptions};
@@ -270,8 +270,10 @@ fn check(found: &Found, options: &Options, warnings: &mut Vec<String>) -> Result
         return Ok(());
     }
     let sectors = used_sectors(found, options)?;
-    let touched =
-        format!("sectors 0 to {} of {name} would be written; nothing was written yet", sectors - 1);
+    let touched = format!(
+        "the first {} of {name} would be written; nothing was written yet",
+        format_sectors(sectors)
+    );
     if !users.is_empty() {
         return Err(Error::input(format!("{name} is in use: {}. {touched}", users.join("; "))));
     }
@@ -297,7 +299,9 @@ fn used_sectors(found: &Found, options: &Options) -> Result<u64> {
     let used = options.member_sectors.unwrap_or(there);
     if used > there {
         return Err(Error::input(format!(
-            "--member-size of {used} sectors is more than the {there} of {name}; give a smaller size"
+            "--member-size of {} is more than the {} of {name}; give a smaller size",
+            format_sectors(used),
+            format_sectors(there)
         )));
     }
     if used == 0 {

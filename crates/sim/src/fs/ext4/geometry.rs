@@ -18,6 +18,7 @@
 
 use super::runs::Runs;
 use block::SECTOR_BYTES;
+use block::units::format_sectors;
 use std::fmt;
 use std::ops::Range;
 
@@ -111,7 +112,7 @@ impl fmt::Display for GeometryError {
                 write!(f, "a flex group has a power of two of groups, not {groups}")
             }
             GeometryError::TooSmall { sectors } => {
-                write!(f, "{sectors} sectors are too few for an ext4 file system")
+                write!(f, "{} are too few for an ext4 file system", format_sectors(*sectors))
             }
         }
     }

@@ -12,7 +12,7 @@
 //! on ccd's fictitious disk with one track of 2048 sectors). NetBSD 2's makes as few groups as
 //! possible, with bitmaps that fit into one block.
 
-use block::units::format_bytes;
+use block::units::{format_bytes, format_sectors};
 use std::fmt;
 use std::ops::Range;
 
@@ -149,7 +149,7 @@ impl fmt::Display for GeometryError {
             }
             GeometryError::NoUfs2 => write!(f, "4.4BSD's newfs makes only version 1"),
             GeometryError::TooSmall { sectors } => {
-                write!(f, "{sectors} sectors are too few for one cylinder group")
+                write!(f, "{} are too few for one cylinder group", format_sectors(*sectors))
             }
             GeometryError::TooLargeForUfs1 { bytes } => write!(
                 f,
@@ -158,7 +158,7 @@ impl fmt::Display for GeometryError {
                 format_bytes(*bytes)
             ),
             GeometryError::TooLarge { sectors } => {
-                write!(f, "{sectors} sectors are more than 2^40")
+                write!(f, "{} are more than 2^40 sectors", format_sectors(*sectors))
             }
         }
     }
