@@ -30,6 +30,7 @@ mod repaired;
 mod risk;
 pub mod settled;
 mod situations;
+mod standing;
 mod together;
 pub mod unfinished;
 mod unsteady;
@@ -43,7 +44,7 @@ pub use situations::Situation;
 
 use crate::cells::compare_all;
 use crate::evidence::Evidence;
-use crate::stats::noise::{Noise, NoiseSource};
+use crate::stats::noise::Noise;
 use crate::stats::{Interval, median};
 use aim::{Aim, EVERY_WORKLOAD, aims};
 use constraints::failing;
@@ -106,9 +107,9 @@ pub struct Verdict {
     pub sentences: Vec<String>,
     /// What to do, in one sentence.
     pub answer: String,
-    /// Whether each cell ran once, and luck has a part in what it did.
+    /// How far luck may move comparisons of cells that ran once, as a logarithm; 0 where it has no part.
     #[serde(skip)]
-    pub is_luck: bool,
+    pub luck: f64,
     /// What is known of the factors.
     #[serde(skip)]
     pub factors: Factors,
@@ -247,8 +248,6 @@ impl Verdict {
         let scores: Vec<Vec<f64>> =
             by_repeat.iter().map(|samples| samples.values().copied().collect()).collect();
         let effects = all_effects(&layouts, aim, &scores);
-        let residuals = effects.first().filter(|first| first.of == aim.words);
-        let residuals = residuals.map(|first| (first.scale, first.degrees));
         // Modelled trials of the same repeat have the same seed; what one layout lacks leaves no pairs.
         let whole = by_repeat.windows(2).all(|two| two[0].keys().eq(two[1].keys()));
         let is_whole = manifest.modelled() && records.len() == manifest.trials && whole;
@@ -262,13 +261,19 @@ impl Verdict {
             let noise = noise.or_of_trials(&unsure).with_level(level);
             if is_whole { noise.in_pairs(scores) } else { noise }
         };
+        let count = layouts.layouts.len();
+        let of_part = |part: &aim::Part| {
+            let values: Vec<Vec<f64>> = (0..count).map(|index| part.values(index)).collect();
+            noise(&values, standing::residuals(&effects, aim, &layouts, part))
+        };
+        let noises: Vec<Noise> = aim.parts.iter().map(of_part).collect();
         let mut verdict = Verdict {
             objective: aim.words.clone(),
             unit: aim.unit.clone(),
             better: aim.better,
             ranked: Vec::new(),
             left_out: Vec::new(),
-            noise: noise(&scores, residuals),
+            noise: standing::widest(&noises).unwrap_or_else(|| noise(&scores, None)),
             situations: Vec::new(),
             safety: None,
             front: Vec::new(),
@@ -277,14 +282,15 @@ impl Verdict {
             points: Vec::new(),
             sentences: Vec::new(),
             answer: String::new(),
-            is_luck: false,
+            luck: 0.0,
             factors: layouts.factors.clone(),
             trials,
         };
-        let may = verdict.rank(manifest, &layouts, &scores, wishes)?;
+        let (may, places) = verdict.rank(manifest, &layouts, &scores, wishes)?;
+        let noises = verdict.with_luck(aim, noises, manifest, records);
+        verdict.stand(aim, &noises, &places, &scores);
         let holds_nowhere = aim.is_capacity() && verdict.has_no_rate();
-        verdict.situations = situations::situations(&layouts, aim, &may, |of| noise(of, None));
-        verdict.count_luck(aim, &may, &layouts, (manifest, records));
+        verdict.situations = situations::situations(&layouts, aim, &may, &noises);
         verdict.price_safety();
         if aims.len() > 1 {
             verdict.front = verdict.front_of(&layouts, &aims);
@@ -353,21 +359,22 @@ impl Verdict {
         self.ranked.iter().any(|ranked| ranked.standing == Standing::Behind)
     }
 
-    /// Ranks what may be chosen; for each layout, whether it may.
+    /// Puts what may be chosen in order; for each layout, whether it may, and the places of those in that order.
     fn rank(
         &mut self,
         manifest: &Manifest,
         layouts: &Layouts,
         scores: &[Vec<f64>],
         wishes: &Wishes,
-    ) -> Result<Vec<bool>> {
+    ) -> Result<(Vec<bool>, Vec<usize>)> {
         let constraints: Result<Vec<Constraint>> =
             wishes.subject_to.iter().map(|text| Constraint::parse(text)).collect();
         let failing = failing(layouts, &constraints?)?;
         let settings = manifest.settings();
-        let mut ranked: Vec<(Ranked, &[f64])> = Vec::new();
+        let mut ranked: Vec<(Ranked, usize)> = Vec::new();
         let mut may = Vec::new();
-        for ((layout, scores), failing) in layouts.layouts.iter().zip(scores).zip(failing) {
+        let all = layouts.layouts.iter().zip(scores).zip(failing).enumerate();
+        for (index, ((layout, scores), failing)) in all {
             let facts = Facts::new(manifest, &settings, layout);
             let value = median(scores);
             let mut because = failing;
@@ -392,7 +399,7 @@ impl Verdict {
                         facts,
                         notes: layout.notes.clone(),
                     };
-                    ranked.push((place, scores));
+                    ranked.push((place, index));
                 }
                 _ => {
                     let is_unsteady = !layout.unsteady.is_empty();
@@ -421,8 +428,9 @@ impl Verdict {
                 }
             }
         }
-        self.ranked = in_order(ranked, self.better, &self.noise);
-        Ok(may)
+        let places;
+        (self.ranked, places) = in_order(ranked, self.better).into_iter().unzip();
+        Ok((may, places))
     }
 
     fn price_safety(&mut self) {
@@ -463,8 +471,8 @@ impl Verdict {
     }
 }
 
-/// The layouts, the best first, each held against the best.
-fn in_order(mut ranked: Vec<(Ranked, &[f64])>, better: Better, noise: &Noise) -> Vec<Ranked> {
+/// The layouts with their places, the best first.
+fn in_order(mut ranked: Vec<(Ranked, usize)>, better: Better) -> Vec<(Ranked, usize)> {
     ranked.sort_by(|(a, _), (b, _)| {
         let order = match better {
             Better::Lower => a.value.total_cmp(&b.value),
@@ -474,23 +482,7 @@ fn in_order(mut ranked: Vec<(Ranked, &[f64])>, better: Better, noise: &Noise) ->
         // Of equals, in the order of their settings, whatever the order of the trials.
         order.then_with(|| compare_all(a.at.values(), b.at.values()))
     });
-    let known = noise.source != NoiseSource::Unknown || noise.model_error > 0.0;
-    if let Some(((first, best), others)) = ranked.split_first_mut() {
-        for (other, scores) in others {
-            let difference = noise.difference(better, best, scores);
-            // In pairs it may even be ahead of what has the best median: then the medians, by which it is behind, say how far.
-            let by_medians = better.ahead(first.value, other.value).exp();
-            let is_ahead = difference.ahead < 0.0;
-            other.behind = if is_ahead { by_medians } else { difference.ratio().max(1.0) };
-            other.behind_interval = known.then(|| difference.interval());
-            other.standing = match known {
-                false => Standing::Unknown,
-                true if difference.is_tie() => Standing::Tie,
-                true => Standing::Behind,
-            };
-        }
-    }
-    ranked.into_iter().map(|(place, _)| place).collect()
+    ranked
 }
 
 fn median_of(samples: &Samples) -> Option<f64> {

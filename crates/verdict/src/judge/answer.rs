@@ -50,19 +50,13 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     if others.iter().all(|of| is_alike(of.behind, 1.0) && is_alike(of.value, best.value)) {
         return format!("No difference at all ({value} each). Keep what you have.");
     }
-    if verdict.is_luck {
-        return format!(
-            "No answer yet: {} was best with {value}, but each cell ran once, and how spindles stand to each other \
-             is luck. Add `--repeat 5`.",
-            best.label
-        );
-    }
-    if others[0].standing == Standing::Unknown {
-        return format!(
-            "No answer yet: {} was best with {value}, but each cell ran once and nothing shows how large \
-             the noise is. Add `--repeat 3`.",
-            best.label
-        );
+    if others.iter().any(|other| other.standing == Standing::Unknown) {
+        let why = if verdict.luck > 0.0 {
+            "but each cell ran once, and how spindles stand to each other is luck. Add `--repeat 5`."
+        } else {
+            "but each cell ran once and nothing shows how large the noise is. Add `--repeat 3`."
+        };
+        return format!("No answer yet: {} was best with {value}, {why}", best.label);
     }
     let level = verdict.situations.iter().all(Situation::is_level);
     if level && others.iter().all(|other| other.standing == Standing::Tie) {
@@ -284,6 +278,7 @@ pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
     let mut points = Vec::new();
     if verdict.chosen() {
         points.extend(tied(verdict));
+        points.extend(open(verdict));
         points.extend(next_best(verdict, others));
     }
     points.extend(situations::points(verdict));
@@ -346,6 +341,16 @@ fn tied(verdict: &Verdict) -> Option<Point> {
         .then(|| point("tied", format!("{}; keep yours if it is among them", semicolons(&labels))))
 }
 
+/// Those that may be as good as the best or better, where others are not.
+fn open(verdict: &Verdict) -> Option<Point> {
+    let unknown = verdict.ranked.iter().filter(|other| other.standing == Standing::Unknown);
+    let labels = verdict.names(unknown);
+    (!labels.is_empty()).then(|| {
+        let text = format!("{}: one run of each does not tell whether better", semicolons(&labels));
+        point("open", text)
+    })
+}
+
 /// Labels of several factors have commas of their own.
 fn semicolons(labels: &[String]) -> String {
     const NAMED: usize = 2;
@@ -391,8 +396,14 @@ fn certainty(verdict: &Verdict, evidence: &Evidence) -> Option<Point> {
     let behind = verdict.ranked.iter().find(|ranked| ranked.standing == Standing::Behind);
     let held = evidence.words(behind.map(|behind| behind.behind));
     let text = match (noise(verdict), held) {
-        (_, Some(held)) if verdict.is_luck => {
+        (_, Some(held)) if verdict.luck.is_infinite() => {
             format!("{held}; how far luck moves these rates is not known")
+        }
+        (_, Some(held)) if verdict.luck > 0.0 => {
+            let least = verdict.luck.exp();
+            format!(
+                "{held}; each cell ran once, and luck moves such comparisons: what differs by less than {least:.0} times decides nothing"
+            )
         }
         (Some(noise), None) => format!("{noise}: {}", must(verdict)),
         (Some(noise), Some(held)) => format!("{held}; {noise}: {}", must(verdict)),

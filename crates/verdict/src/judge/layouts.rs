@@ -179,7 +179,7 @@ impl Layouts {
     }
 
     /// A workload with the loads and conditions under which it ran: `tar[files=100]`.
-    fn named_under(&self, workload: &str, given: &Map<String, Json>) -> String {
+    pub(super) fn named_under(&self, workload: &str, given: &Map<String, Json>) -> String {
         let words = given.iter().map(|(path, value)| {
             format!("{}={}", short_key(path), self.factors.shown(path, value))
         });

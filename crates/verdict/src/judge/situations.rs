@@ -43,6 +43,9 @@ pub struct Situation {
     /// The places of the layouts that are tied.
     #[serde(skip)]
     places: Vec<usize>,
+    /// Whether what ties may be a difference that nobody can know yet.
+    #[serde(skip)]
+    is_open: bool,
 }
 
 impl Situation {
@@ -56,33 +59,7 @@ impl Situation {
         self.tied.contains(at)
     }
 
-    /// Where it is of a workload in which luck has a part, or of a formula, no layout is ahead of another.
-    pub(super) fn count_luck(
-        &mut self,
-        (lucky, workloads): (&BTreeSet<String>, &BTreeSet<String>),
-        may: &[bool],
-        layouts: &Layouts,
-    ) {
-        let is_of_other = workloads.contains(&self.of) && !lucky.contains(&self.of);
-        if is_of_other {
-            return;
-        }
-        for (place, layout) in layouts.layouts.iter().enumerate() {
-            let is_measured = may[place] && self.behind[place].is_some();
-            if is_measured && !self.places.contains(&place) {
-                self.places.push(place);
-                self.tied.push(layout.at.clone());
-            }
-        }
-        self.ahead = None;
-    }
-
-    fn new(
-        layouts: &Layouts,
-        part: &Part,
-        may: &[bool],
-        noise: impl Fn(&[Vec<f64>]) -> Noise,
-    ) -> Option<Self> {
+    fn new(layouts: &Layouts, part: &Part, may: &[bool], noise: &Noise) -> Option<Self> {
         let values: Vec<Vec<f64>> =
             (0..layouts.layouts.len()).map(|index| part.values(index)).collect();
         let mut order: Vec<usize> =
@@ -96,11 +73,10 @@ impl Situation {
         });
         let (&best, others) = order.split_first()?;
         let value = median(best);
-        let noise = noise(&values);
         let difference =
             |other: usize| noise.difference(part.better, &values[best], &values[other]);
-        let (tied, behind): (Vec<usize>, Vec<usize>) =
-            others.iter().copied().partition(|&other| difference(other).is_tie());
+        let is_tie = |&other: &usize| !noise.is_known() || difference(other).is_tie();
+        let (tied, behind): (Vec<usize>, Vec<usize>) = others.iter().copied().partition(is_tie);
         let places: Vec<usize> = std::iter::once(best).chain(tied).collect();
         let ahead =
             behind.into_iter().map(|other| part.better.ahead(median(best), median(other)).exp());
@@ -120,18 +96,20 @@ impl Situation {
             ahead: ahead.reduce(f64::min),
             behind: medians.iter().zip(may).map(is_behind).collect(),
             places,
+            is_open: noise.luck > 0.0 || !noise.is_known(),
         })
     }
 }
 
-/// The best for each part of what layouts are ranked by, of those that may be chosen.
+/// The best for each part of what layouts are ranked by, of those that may be chosen, each judged by its own noise.
 pub(super) fn situations(
     layouts: &Layouts,
     aim: &Aim,
     may: &[bool],
-    noise: impl Fn(&[Vec<f64>]) -> Noise,
+    noises: &[Noise],
 ) -> Vec<Situation> {
-    let all = aim.parts.iter().filter_map(|part| Situation::new(layouts, part, may, &noise));
+    let parts = aim.parts.iter().zip(noises);
+    let all = parts.filter_map(|(part, noise)| Situation::new(layouts, part, may, noise));
     let mut all: Vec<Situation> = all.collect();
     let mut of: Vec<String> = all.iter().map(|situation| situation.of.clone()).collect();
     of.dedup();
@@ -305,9 +283,10 @@ impl Segment<'_> {
     }
 
     fn words(&self, verdict: &Verdict, with_value: bool) -> String {
+        let is_open = self.along.iter().any(|situation| situation.is_open);
         let Some(pick) = self.pick() else {
             let unknown = "not known, as each cell ran once";
-            return if verdict.is_luck { unknown } else { "no reliable difference" }.into();
+            return if is_open { unknown } else { "no reliable difference" }.into();
         };
         let first = self.along[0];
         let place = |situation: &&Situation| {
@@ -319,6 +298,8 @@ impl Segment<'_> {
         let value = value.filter(|_| with_value).unwrap_or_default();
         let tied = match self.best.len() - 1 {
             0 => String::new(),
+            1 if is_open => " or another, as each cell ran once".into(),
+            more if is_open => format!(" or one of {more} others, as each cell ran once"),
             more => format!(", tied with {more} more"),
         };
         let by = |ratio: f64| slower(ratio.exp(), first.better, &first.unit);
@@ -378,6 +359,7 @@ fn crossing(
 mod tests {
     use super::*;
     use crate::Wishes;
+    use crate::judge::Standing;
     use store::Manifest;
     use store::factor::{FactorKind, Role, Written};
     use store::named::NamedSamples;
@@ -394,6 +376,22 @@ mod tests {
         role: Role,
         noise: impl Fn(u64, u64) -> f64,
     ) -> Verdict {
+        verdict_with(rates, role, |_, interleave, repeat| noise(interleave, repeat))
+    }
+
+    /// The same with the `noise` of each load.
+    fn verdict_by_load<N: Fn(u64, u64) -> f64>(
+        rates: &[(u64, [f64; 3])],
+        noise: impl Fn(u64) -> N,
+    ) -> Verdict {
+        verdict_with(rates, Role::Load, |load, interleave, repeat| noise(load)(interleave, repeat))
+    }
+
+    fn verdict_with(
+        rates: &[(u64, [f64; 3])],
+        role: Role,
+        noise: impl Fn(u64, u64, u64) -> f64,
+    ) -> Verdict {
         let kind = |role| FactorKind { role, written: Written::AsIs };
         let depth = "workload.read.depth";
         let text = "format = 3\nileave = ''\nname = ''\nrig = ''\ntrials = 0\nworkloads = ['read']\n\
@@ -405,7 +403,7 @@ mod tests {
         for (load, by_interleave) in rates {
             for (interleave, rate) in [8, 64, 512].into_iter().zip(by_interleave) {
                 for repeat in 0..3_u64 {
-                    let noise = noise(interleave, repeat);
+                    let noise = noise(*load, interleave, repeat);
                     let at = [
                         (depth.to_string(), Json::from(*load)),
                         ("volume.interleave".into(), Json::from(interleave)),
@@ -486,7 +484,34 @@ mod tests {
         let found = verdict_of(&rates, Role::Load, noise);
         let start = "No single winner, and no reliable difference between all 3: each is at most 3";
         assert!(found.answer.starts_with(start), "{}", found.answer);
-        assert!(found.ranked[1..].iter().all(|of| of.standing == crate::judge::Standing::Tie));
+        assert!(found.ranked[1..].iter().all(|of| of.standing == Standing::Tie));
+    }
+
+    /// The one swings by a fifth at one load and by nothing at another: there 3 % are a difference, in the ranking as in the line.
+    #[test]
+    fn what_a_line_ranks_the_ranking_does_not_call_a_tie() {
+        let mut rates = vec![(1, [9.0, 10.0, 9.9]), (8, [5.0, 20.0, 19.4])];
+        let by_load = |depth: u64| {
+            move |interleave: u64, repeat: u64| match (depth, interleave, repeat) {
+                (1, 512, 0) => 0.8,
+                (1, 512, 1) => 1.2,
+                _ => 1.0 + 1e-4 * ((interleave + repeat) % 3) as f64,
+            }
+        };
+        let found = verdict_by_load(&rates, by_load);
+        assert_eq!(told(&found), "depth 1: no reliable difference; 8: 64, next best 3 % slower");
+        assert_eq!(found.ranked[0].label, "interleave 64");
+        let standings = || found.ranked[1..].iter().map(|of| (of.label.as_str(), of.standing));
+        assert!(
+            standings().all(|(_, standing)| standing == Standing::Behind),
+            "{:?}",
+            found.ranked
+        );
+        // What no line ranks is a tie.
+        rates[1].1[2] = 20.0;
+        let found = verdict_by_load(&rates, by_load);
+        let third = found.ranked.iter().find(|of| of.label == "interleave 512").unwrap();
+        assert_eq!(third.standing, Standing::Tie, "{}", told(&found));
     }
 
     #[test]

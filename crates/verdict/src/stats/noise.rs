@@ -38,6 +38,9 @@ pub struct Noise {
     /// What a difference must exceed for the model's sake, as a share; 0 where nothing is modelled, infinite where the
     /// model is no guide.
     pub model_error: f64,
+    /// How far luck may move the ratio of two cells that ran once each, as a logarithm: 0 where it has no part, infinite where
+    /// nothing bounds it.
+    pub luck: f64,
     /// What values of the model are off by, as a share; `None` where nothing is modelled, or nothing says.
     pub level_error: Option<f64>,
     /// Where trials of the same repeat had the same luck: how far the differences of two cells lie apart.
@@ -102,7 +105,16 @@ impl Noise {
         if degrees > 0.0 {
             let log_sd = (squares / degrees).sqrt();
             let source = NoiseSource::Repeats;
-            return Noise { source, log_sd, degrees, model_error, level_error: None, pairs: None };
+            let luck = 0.0;
+            return Noise {
+                source,
+                log_sd,
+                degrees,
+                model_error,
+                luck,
+                level_error: None,
+                pairs: None,
+            };
         }
         match residuals.filter(|(_, degrees)| degrees * MAD_EFFICIENCY >= 1.0) {
             // A model has no noise within one seed; what it leaves over is all interaction.
@@ -111,6 +123,7 @@ impl Noise {
                 log_sd,
                 degrees: degrees * MAD_EFFICIENCY,
                 model_error,
+                luck: 0.0,
                 level_error: None,
                 pairs: None,
             },
@@ -119,6 +132,7 @@ impl Noise {
                 log_sd: 0.0,
                 degrees: 0.0,
                 model_error,
+                luck: 0.0,
                 level_error: None,
                 pairs: None,
             },
@@ -159,6 +173,13 @@ impl Noise {
         self
     }
 
+    /// The same where luck may move the ratio of two cells by so much.
+    #[must_use]
+    pub fn with_luck(mut self, luck: f64) -> Self {
+        self.luck = luck;
+        self
+    }
+
     /// The same of a model whose values are off by so much.
     #[must_use]
     pub fn with_level(mut self, error: Option<f64>) -> Self {
@@ -166,9 +187,14 @@ impl Noise {
         self
     }
 
+    /// Whether anything says what a difference has to exceed.
+    pub fn is_known(&self) -> bool {
+        self.source != NoiseSource::Unknown || self.model_error > 0.0
+    }
+
     /// How much better `a` is than `b`, from the samples of both.
     pub fn difference(&self, better: Better, a: &[f64], b: &[f64]) -> Difference {
-        let error = self.model_error.ln_1p();
+        let error = self.model_error.ln_1p() + self.luck;
         if let (Some(pairs), true) = (self.pairs, a.len() == b.len() && a.len() > 1) {
             let logs: Vec<f64> = a.iter().zip(b).map(|(&a, &b)| better.ahead(a, b)).collect();
             let half = t95(pairs.degrees) * pairs.log_sd * (2.0 / logs.len() as f64).sqrt();
@@ -182,7 +208,7 @@ impl Noise {
     /// Half the 95 % interval of the difference of two logarithms that rest on so many trials.
     pub fn half_width(&self, trials_a: usize, trials_b: usize) -> f64 {
         let trials = 1.0 / trials_a.max(1) as f64 + 1.0 / trials_b.max(1) as f64;
-        self.spread(trials) + self.model_error.ln_1p()
+        self.spread(trials) + self.model_error.ln_1p() + self.luck
     }
 
     /// The 95 % interval of the median of samples: the bootstrap's, with few trials the noise around

@@ -1,0 +1,122 @@
+//! How the layouts stand to the best: by the noise of each workload under each load and condition, by which the lines about
+//! these are judged, too. So what no such line ranks is a tie, and what one of them ranks may decide.
+
+use super::aim::{Aim, Part};
+use super::effects::Effects;
+use super::layouts::Layouts;
+use super::{Standing, Verdict};
+use crate::stats::noise::{Difference, Noise};
+
+/// How far a cell lies from what its settings add up to, under one load and condition or else in the objective: a standard
+/// deviation and its degrees of freedom.
+pub(super) fn residuals(
+    effects: &[Effects],
+    aim: &Aim,
+    layouts: &Layouts,
+    part: &Part,
+) -> Option<(f64, f64)> {
+    let own = layouts.named_under(&part.of, &part.given);
+    let found = |of: &str| effects.iter().find(|effects| effects.of == of);
+    found(&own).or_else(|| found(&aim.words)).map(|found| (found.scale, found.degrees))
+}
+
+/// The widest: by it nothing is called a difference that is none.
+pub(super) fn widest(noises: &[Noise]) -> Option<Noise> {
+    let half = |noise: &Noise| noise.half_width(1, 1);
+    noises.iter().copied().max_by(|a, b| half(a).total_cmp(&half(b)))
+}
+
+/// A workload under one load and condition, as the best of all stands there.
+struct Scale<'a> {
+    part: &'a Part,
+    noise: Noise,
+    /// What a layout may lose here, as a logarithm, and lose no more in all than the best does.
+    slack: f64,
+    best: Vec<f64>,
+}
+
+impl Scale<'_> {
+    /// How far a layout is behind here, less what the best loses elsewhere.
+    fn behind(&self, layout: usize) -> Difference {
+        let values = self.part.values(layout);
+        let found = self.noise.difference(self.part.better, &self.best, &values);
+        Difference { ahead: found.ahead - self.slack, ..found }
+    }
+}
+
+/// How far the best loses under one load and condition, as logarithms: as measured, and at most, where luck had a part.
+fn lost(part: &Part, noise: &Noise, best: usize) -> [f64; 2] {
+    let Some(own) = part.median(best) else { return [0.0; 2] };
+    let others = (0..part.scores.len()).filter(|&layout| layout != best);
+    let ahead = others.filter_map(|other| Some(part.better.ahead(part.median(other)?, own)));
+    let ahead = ahead.fold(f64::NEG_INFINITY, f64::max);
+    let luck = if noise.luck > 0.0 { noise.luck } else { 0.0 };
+    [ahead, ahead + luck].map(|lost| if lost.is_nan() { 0.0 } else { lost.max(0.0) })
+}
+
+/// For each part what differs there. A layout is behind the best where it loses more than the best loses where that loses most.
+fn scales<'a>(aim: &'a Aim, noises: &[Noise], best: usize) -> Vec<Scale<'a>> {
+    let own: Vec<[f64; 2]> =
+        aim.parts.iter().zip(noises).map(|(part, noise)| lost(part, noise, best)).collect();
+    let parts = aim.parts.iter().zip(noises).enumerate();
+    let scale = |(place, (part, noise)): (usize, (&'a Part, &Noise))| {
+        // The luck of this part is in its own differences.
+        let others =
+            own.iter().enumerate().map(
+                |(other, [as_measured, at_most])| {
+                    if other == place { *as_measured } else { *at_most }
+                },
+            );
+        let most = others.fold(0.0, f64::max);
+        let slack = most - own[place][0];
+        let slack = if slack.is_nan() { 0.0 } else { slack };
+        Scale { part, noise: *noise, slack, best: part.values(best) }
+    };
+    parts.map(scale).collect()
+}
+
+impl Verdict {
+    /// Says how each stands to the best, which is the first of `places`, and by which noise: that where the first that is behind
+    /// loses most, or else the widest.
+    pub(super) fn stand(
+        &mut self,
+        aim: &Aim,
+        noises: &[Noise],
+        places: &[usize],
+        scores: &[Vec<f64>],
+    ) {
+        self.noise = widest(noises).unwrap_or(self.noise);
+        let (Some((first, others)), Some((&best, rest))) =
+            (self.ranked.split_first_mut(), places.split_first())
+        else {
+            return;
+        };
+        let scales = scales(aim, noises, best);
+        let is_open = noises.iter().any(|noise| noise.luck > 0.0);
+        let mut deciding = None;
+        for (other, &place) in others.iter_mut().zip(rest) {
+            let found = scales.iter().map(|scale| (scale, scale.behind(place)));
+            let clear =
+                |of: &Difference| if of.is_tie() { f64::NEG_INFINITY } else { of.ahead - of.half };
+            let most = found.max_by(|a, b| clear(&a.1).total_cmp(&clear(&b.1)));
+            let Some((scale, found)) = most else { continue };
+            other.standing = match found.is_tie() {
+                _ if !scale.noise.is_known() => Standing::Unknown,
+                true if is_open => Standing::Unknown,
+                true => Standing::Tie,
+                false => Standing::Behind,
+            };
+            if other.standing == Standing::Behind {
+                deciding.get_or_insert(scale.noise);
+            }
+            let in_all = self.noise.difference(self.better, &scores[best], &scores[place]);
+            // In pairs it may even be ahead of what has the best median: then the medians, by which it is behind, say how far.
+            let by_medians = self.better.ahead(first.value, other.value).exp();
+            let is_ahead = in_all.ahead < 0.0;
+            other.behind = if is_ahead { by_medians } else { in_all.ratio().max(1.0) };
+            let interval = Difference { half: found.half, ..in_all }.interval();
+            other.behind_interval = (other.standing != Standing::Unknown).then_some(interval);
+        }
+        self.noise = deciding.unwrap_or(self.noise);
+    }
+}
