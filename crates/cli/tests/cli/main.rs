@@ -31,6 +31,7 @@ mod page;
 mod probe;
 mod promises;
 mod questions;
+mod read_aloud;
 #[cfg(target_os = "linux")]
 mod real;
 mod risk;

@@ -26,7 +26,7 @@ struct Question {
     answer: String,
 }
 
-fn in_one_line(text: &str) -> String {
+pub(super) fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
