@@ -15,10 +15,6 @@ pub fn spreads(records: &[Record]) -> Vec<(f64, f64)> {
     records.iter().filter_map(spread).collect()
 }
 
-/// The share by which a rate may be unsure that a trial has said itself to be sure enough of: the widest interval that
-/// is asked for.
-const ASKED: f64 = 0.05;
-
 /// Of each modelled trial, how unsure what it is judged by is: the standard deviation as a share. None of a trial that
 /// says nothing of it, as programs on files.
 pub fn of_trials(manifest: &Manifest, records: &[Record], samples: &[&str]) -> Vec<f64> {
@@ -38,10 +34,10 @@ fn of_sample(record: &Record, name: &str) -> Option<f64> {
     let half = |name: &str| record.sample(name).map(|percent| percent / 100.0 / NORMAL_95);
     record.sample(name)?;
     let Some(known) = sample::find(own).filter(|known| known.is_latency()) else {
-        return half("interval_percent").filter(|sd| sd * NORMAL_95 > ASKED);
+        return half("interval_percent");
     };
     let paced = half("latency_interval_percent");
-    let mean = paced.or_else(|| half("interval_percent").filter(|sd| sd * NORMAL_95 > ASKED));
+    let mean = paced.or_else(|| half("interval_percent"));
     let tail = known.quantile.and_then(|quantile| {
         let each = if known.scope == Scope::Flush { "commits_per_s" } else { "requests_per_s" };
         let stream = name.strip_suffix(own).unwrap_or("");
@@ -88,7 +84,9 @@ mod tests {
     /// another chunk was 9 to 17 % ahead with each seed.
     #[test]
     fn luck_of_one_seed_makes_no_choice() {
-        for keys in ["depth = 8\ncount = 150", "arrivals = 'poisson'\nrequests_per_s = 300"] {
+        for keys in
+            ["depth = 8\ncount = 150", "arrivals = 'poisson'\nrequests_per_s = 300", "depth = 8"]
+        {
             for seed in [1, 3, 4] {
                 let verdict = judged(seed, keys);
                 let behind = verdict.ranked.iter().filter(|of| of.standing == Standing::Behind);
@@ -96,7 +94,26 @@ mod tests {
                 assert_eq!(verdict.noise.source, NoiseSource::Trials);
             }
         }
-        assert_eq!(judged(1, "depth = 8").noise.source, NoiseSource::Unknown);
+    }
+
+    /// Both rates are known to 4 % of their own, so that 7 % between them may be luck, and 12 % are not.
+    #[test]
+    fn what_ran_until_it_was_steady_is_as_sure_as_it_says() {
+        let (manifest, records) = modelled(
+            "[volume]\ndrives = '2xwd740gd'\nlevel = 'md-raid0'\ninterleave = ['64KiB', '128KiB']\n\
+             [host]\nname = 'linux-6.1'\n[workload.r]\nkind = 'random'\nblock = '4KiB'\ndepth = 8\n",
+        );
+        let standing = |slower: f64, interval_percent: f64| {
+            let mut records = records.clone();
+            for (record, rate) in records.iter_mut().zip([1.0, 1.0 / slower]) {
+                record.samples.insert("mb_per_s", rate);
+                record.samples.insert("interval_percent", interval_percent);
+            }
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            verdict.ranked[1].standing
+        };
+        assert_eq!([1.07, 1.12].map(|by| standing(by, 4.0)), [Standing::Tie, Standing::Behind]);
+        assert_eq!(standing(1.07, 0.1), Standing::Behind);
     }
 
     /// By draws: the quantile of times from an exponential distribution, over 2000 samples of 1000 each.
