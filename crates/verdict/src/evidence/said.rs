@@ -1,6 +1,6 @@
 //! The same in words.
 
-use super::{Evidence, FEW};
+use super::{ABOUT, Evidence, FEW};
 use crate::tables::percent;
 
 /// A median error below this is said as such, and not as 0 %.
@@ -8,6 +8,20 @@ const LEAST: f64 = 0.005;
 
 /// What md's rates do not answer.
 const DIRECT: &str = "; buffered writes differ less between chunks";
+
+/// Below this share of pairs a model is little better than a coin.
+const BETTER_THAN_GUESSES: f64 = 0.65;
+
+fn right(of: &[bool]) -> usize {
+    of.iter().filter(|right| **right).count()
+}
+
+/// What is added where the model ranks these hardly better than chance would; of very few nothing can be said.
+fn as_guesses(of: &[bool]) -> &'static str {
+    const TELL: usize = 5;
+    let few_are_right = (right(of) as f64) < BETTER_THAN_GUESSES * of.len() as f64;
+    if of.len() >= TELL && few_are_right { ", little better than a guess" } else { "" }
+}
 
 impl Evidence {
     /// What holds the model for a difference of so many times; nothing of what no model made. Without a ratio it is
@@ -24,26 +38,43 @@ impl Evidence {
             return Some(self.without_pairs(&what));
         }
         let all = self.pairs.len();
-        let right = |of: &[bool]| of.iter().filter(|right| **right).count();
         let ours: Vec<bool> = self.pairs.iter().map(|(_, right)| *right).collect();
-        if all < FEW {
-            let counted = right(&ours);
-            let (pairs, test) = if all == 1 { ("pair", "tests") } else { ("pairs", "test") };
-            return Some(format!(
-                "only {all} measured {pairs} of layouts {test} the model here ({what}); it ranks {counted} of them correctly"
-            ));
-        }
         let log = ratio.map(|ratio| ratio.ln().abs()).filter(|log| log.is_finite() && *log > 0.0);
+        if all < FEW {
+            return Some(self.of_few(&what, &ours, log));
+        }
         let (about, such) = match log {
             Some(log) => (self.about(log), " that differ by about as much"),
             None => (ours, ""),
         };
         let direct = if self.asked.has_md_writes() { DIRECT } else { "" };
         Some(format!(
-            "of {} measured pairs of layouts{such} ({what}), the model ranks {} correctly{direct}",
+            "of {} measured pairs of layouts{such} ({what}), the model ranks {} correctly{}{direct}",
             about.len(),
-            percent(right(&about) as f64 / about.len() as f64)
+            percent(right(&about) as f64 / about.len() as f64),
+            as_guesses(&about)
         ))
+    }
+
+    /// The same of pairs too few to be a share of.
+    fn of_few(&self, what: &str, ours: &[bool], log: Option<f64>) -> String {
+        let all = ours.len();
+        let (pairs, test) = if all == 1 { ("pair", "tests") } else { ("pairs", "test") };
+        let most = self.pairs.iter().map(|(size, _)| *size).fold(0.0, f64::max);
+        // That the model is wrong about 2 % says nothing of a difference of 40 %.
+        if log.is_some_and(|log| log > most * ABOUT) {
+            let differ = if all == 1 { "it differs" } else { "they differ" };
+            return format!(
+                "only {all} measured {pairs} of layouts {test} the model here ({what}), and {differ} by at most {}: nothing tests \
+                 a difference like this one",
+                percent(most.exp_m1())
+            );
+        }
+        format!(
+            "only {all} measured {pairs} of layouts {test} the model here ({what}); it ranks {} of them correctly{}",
+            right(ours),
+            as_guesses(ours)
+        )
     }
 
     /// The same where no pairs are like what is asked, `what`: how far off its values are, where that is known.

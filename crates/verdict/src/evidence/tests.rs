@@ -338,3 +338,18 @@ fn cells_of_other_disks_say_nothing_of_shingled_ones() {
     assert!(said.starts_with("no measurement tests the model here"), "{said}");
     assert_eq!(shingled.level(), None);
 }
+
+/// Four pairs of 3 % were all wrong, and condemned a difference of 11 times of which they say nothing.
+#[test]
+fn pairs_that_hardly_differ_say_nothing_of_a_large_difference() {
+    let small = evidence(&[(0.03, false), (0.02, false), (0.01, false), (0.01, false)]);
+    let said = |ratio: f64| small.words(Some(ratio)).unwrap();
+    assert!(
+        said(1.11).ends_with("differ by at most 3 %: nothing tests a difference like this one")
+    );
+    assert!(said(1.02).ends_with("it ranks 0 of them correctly"), "{}", said(1.02));
+    let even =
+        evidence(&[(0.3, true); 10].into_iter().chain([(0.3, false); 8]).collect::<Vec<_>>());
+    let said = even.words(Some(1.2)).unwrap();
+    assert!(said.ends_with("it ranks 10 of them correctly, little better than a guess"), "{said}");
+}
