@@ -128,6 +128,23 @@ fn brownlee_s_wild_cells_are_an_interaction() {
     assert_eq!(verdict.noise.source, NoiseSource::Residuals);
 }
 
+/// What is 2 % off is no outlier where the model may err by 5 %; of one name all are counted together.
+#[test]
+fn an_outlier_is_beyond_what_models_err_by() {
+    let mut verdict = verdict("brownlee-2005", &safe());
+    let mut of_tar = verdict.effects.iter().find(|effects| effects.of == "tar").unwrap().clone();
+    of_tar.lone.truncate(1);
+    let mut said = |ratio: f64, model_error: f64| {
+        of_tar.lone[0].ratio = ratio;
+        verdict.effects = vec![of_tar.clone(), of_tar.clone()];
+        verdict.noise.model_error = model_error;
+        words::sentences(&verdict).into_iter().find(|said| said.starts_with("Outliers"))
+    };
+    assert_eq!(said(1.02, 0.051), None);
+    assert!(said(1.02, 0.0).unwrap().starts_with("Outliers: 2 of tar (the worst is "));
+    assert!(said(0.9, 0.051).is_some());
+}
+
 #[test]
 fn rosen_s_repeats_give_the_noise() {
     let verdict = verdict("rosen-1999", &Wishes::default());

@@ -1,7 +1,7 @@
 //! The details of a verdict in sentences: factors, interactions, cells that are far off.
 
 use super::answer::of;
-use super::effects::{Effects, Interaction, Paired};
+use super::effects::{Effects, Interaction, Lone, Paired};
 use super::{SplitFinding, Verdict};
 use crate::stats::Interval;
 use crate::tables::figure;
@@ -134,22 +134,30 @@ fn interaction(effects: &Effects, found: &Interaction) -> String {
     )
 }
 
-/// Cells that are far off on their own.
+/// Cells that are far off on their own, by more than a model errs.
 fn lone(verdict: &Verdict) -> Option<String> {
-    let counts: Vec<String> = verdict
-        .effects
-        .iter()
-        .filter(|effects| is_asked(verdict, effects) && !effects.lone.is_empty())
-        .map(|effects| format!("{} of {}", effects.lone.len(), of(&effects.of)))
-        .collect();
-    let asked = verdict.effects.iter().filter(|effects| is_asked(verdict, effects));
-    let all = asked.flat_map(|effects| &effects.lone);
-    let worst = all.clone().max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()))?;
-    let next = if all.clone().all(|lone| lone.trials == 1) {
-        "each ran once, so they may be accidents: run them again"
+    let least = verdict.noise.model_error.ln_1p();
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let mut all: Vec<&Lone> = Vec::new();
+    for effects in verdict.effects.iter().filter(|effects| is_asked(verdict, effects)) {
+        let far = effects.lone.iter().filter(|lone| lone.ratio.ln().abs() > least);
+        let before = all.len();
+        all.extend(far);
+        let name = of(&effects.of);
+        match (counts.iter_mut().find(|(other, _)| *other == name), all.len() - before) {
+            (_, 0) => {}
+            (Some((_, count)), more) => *count += more,
+            (None, count) => counts.push((name, count)),
+        }
+    }
+    let worst = all.iter().max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()))?;
+    let next = if all.iter().all(|lone| lone.trials == 1) {
+        "each ran once: `--repeat 3` tells whether that is chance"
     } else {
         "look at their trials"
     };
+    let counts: Vec<String> =
+        counts.into_iter().map(|(name, count)| format!("{count} of {name}")).collect();
     Some(format!(
         "Outliers: {} (the worst is {}, {} times what its factors predict); {next}.",
         counts.join(", "),
