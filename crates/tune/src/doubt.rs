@@ -248,7 +248,7 @@ fn doubts_from(
 
 /// Half of the widest 95 % interval that records have, as a share; none where one has none, because its trial ended
 /// before its rate was steady.
-fn half(records: &[Record]) -> Option<f64> {
+pub(crate) fn half(records: &[Record]) -> Option<f64> {
     let own = |record: &Record| {
         let named = record.samples.iter().filter(|(name, _)| name.ends_with("interval_percent"));
         named.filter_map(|(_, value)| value).reduce(f64::max)
@@ -333,9 +333,28 @@ fn processors(question: &Question) -> impl Iterator<Item = Otherwise> {
     })
 }
 
-/// The estimated figures of the drive, each a quarter less and more, or off where it is on.
-fn estimates(question: &Question) -> Vec<Otherwise> {
-    let name = &question.drives.drive.name;
+/// An estimated figure of a drive, and another value that it may have.
+pub(crate) struct Estimate {
+    /// Its key.
+    pub(crate) key: &'static str,
+    assumed: f64,
+    otherwise: f64,
+    is_switch: bool,
+    /// The drive with the other value, by name.
+    pub(crate) name: String,
+}
+
+impl Estimate {
+    /// What it is as assumed and otherwise, as both are written.
+    pub(crate) fn written(&self) -> [String; 2] {
+        let written =
+            |value: f64| if self.is_switch { (value > 0.0).to_string() } else { value.to_string() };
+        [self.assumed, self.otherwise].map(written)
+    }
+}
+
+/// The estimated figures of the drive of this name, each a quarter less and more, or off where it is on.
+pub(crate) fn estimated(name: &str) -> Vec<Estimate> {
     let Ok(described) = catalogue::describe(name) else { return Vec::new() };
     let is_estimate = |stated: &&catalogue::Stated| {
         stated.kind == Kind::Estimate && !NOT_VARIED.contains(&stated.key)
@@ -343,37 +362,37 @@ fn estimates(question: &Question) -> Vec<Otherwise> {
     let mut all = Vec::new();
     for stated in described.figures.iter().filter(is_estimate) {
         for factor in [1.0 - UNCERTAIN, 1.0 + UNCERTAIN] {
-            let (assumed, otherwise, written) = match stated.value {
-                Value::Number(number) => {
-                    let otherwise = rounded(number * factor);
-                    (number, otherwise, otherwise.to_string())
-                }
-                Value::Count(count) => {
-                    let otherwise = (count as f64 * factor).round();
-                    (count as f64, otherwise, otherwise.to_string())
-                }
+            let (assumed, otherwise) = match stated.value {
+                Value::Number(number) => (number, rounded(number * factor)),
+                Value::Count(count) => (count as f64, (count as f64 * factor).round()),
                 // What is off is the careful guess.
-                Value::Switch(true) if factor < 1.0 => (1.0, 0.0, false.to_string()),
+                Value::Switch(true) if factor < 1.0 => (1.0, 0.0),
                 _ => continue,
             };
+            let is_switch = matches!(stated.value, Value::Switch(_));
+            let estimate =
+                Estimate { key: stated.key, assumed, otherwise, is_switch, name: String::new() };
+            let [_, written] = estimate.written();
+            let name = with_figures(name, &[(stated.key, written)]);
             // What makes no drive, as a mean seek above the longest, is no way for it to be.
-            let drive = catalogue::drive(&with_figures(name, &[(stated.key, written)]));
-            let Ok(drive) = drive else { continue };
-            if assumed.to_bits() != otherwise.to_bits() {
-                let is_switch = matches!(stated.value, Value::Switch(_));
-                let drives = Drives { count: question.drives.count, drive };
-                let question = Question { drives, ..question.clone() };
-                all.push(Otherwise {
-                    what: stated.key.into(),
-                    assumed,
-                    to: otherwise,
-                    is_switch,
-                    question,
-                });
+            if assumed.to_bits() != otherwise.to_bits() && catalogue::drive(&name).is_ok() {
+                all.push(Estimate { name, ..estimate });
             }
         }
     }
     all
+}
+
+/// The question with the estimated figures of its drive otherwise.
+fn estimates(question: &Question) -> Vec<Otherwise> {
+    let otherwise = |of: Estimate| {
+        let drive = catalogue::drive(&of.name).ok()?;
+        let drives = Drives { count: question.drives.count, drive };
+        let question = Question { drives, ..question.clone() };
+        let Estimate { assumed, otherwise: to, is_switch, .. } = of;
+        Some(Otherwise { what: of.key.into(), assumed, to, is_switch, question })
+    };
+    estimated(&question.drives.drive.name).into_iter().filter_map(otherwise).collect()
 }
 
 /// A number with four digits that count.

@@ -41,6 +41,7 @@ mod danger;
 mod degraded;
 mod doubt;
 pub mod drives;
+mod estimates;
 pub mod explore;
 mod factors;
 pub mod files;

@@ -6,6 +6,7 @@ use crate::commands::{self, Command};
 use crate::confirm::{Confirm, Confirmed};
 use crate::danger::Limit;
 use crate::drives::Drives;
+use crate::estimates::Answer;
 use crate::factors::Decides;
 use crate::front::{self, FrontRow};
 use crate::page::Page;
@@ -13,8 +14,9 @@ use crate::question::Question;
 use crate::rules::layouts;
 use crate::search::{Effort, race};
 use crate::space::{At, Open, Space};
+use crate::turns::Line;
 use crate::why::Reason;
-use crate::{danger, degraded, files, settings, why};
+use crate::{danger, degraded, estimates, files, provisioned, settings, turns, why};
 use block::SECTOR_BYTES;
 use lab::catalogue::Drive;
 use lab::experiment::{Experiment, Member, Trial};
@@ -203,6 +205,7 @@ pub fn tune_experiment(
             let is_best = |row: &FrontRow| first.is_some_and(|first| row.at == first.at);
             lines.extend(degraded::line(&front, is_best, verdict.better, is_modelled));
             lines.extend(decides.line(str::to_string));
+            turns::put_behind_doubts(&mut lines, in_doubt(posed, &space, open, judged)?);
             lines
         },
         decides,
@@ -232,6 +235,18 @@ pub fn tune_experiment(
             "The experiment"
         },
     })
+}
+
+/// The estimates of drives on which the answer's figures rest, and what a cloud lets its volumes do.
+fn in_doubt(posed: &Posed, space: &Space, open: &Open<'_>, judged: &Verdict) -> Result<Vec<Line>> {
+    let Some((first, best)) = judged.ranked.first().and_then(|of| Some((of, space.place(&of.at)?)))
+    else {
+        return Ok(Vec::new());
+    };
+    let answer = Answer { at: &first.at, value: first.value, unit: &judged.unit };
+    let mut lines = estimates::lines(posed, space, open, &answer);
+    lines.extend(provisioned::of_trial(&space.trials[best])?);
+    Ok(lines)
 }
 
 /// How long a resync of what a trial runs on takes, in hours.

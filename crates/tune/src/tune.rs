@@ -141,10 +141,8 @@ fn after_doubts(
     doubts: &[Doubt],
     value: (f64, &str),
 ) -> Result<()> {
-    let is_of_doubt = |of: &Line| ["certainty", "state", "doubt"].contains(&of.0.as_str());
-    let place = lines.iter().rposition(is_of_doubt).map_or(0, |last| last + 1);
     let more = turns::guesses(doubts, question, value).into_iter();
-    lines.splice(place..place, more.chain(provisioned::line(question)?));
+    turns::put_behind_doubts(lines, more.chain(provisioned::of_question(question)?));
     Ok(())
 }
 

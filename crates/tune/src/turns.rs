@@ -20,13 +20,13 @@ pub(crate) fn lines(doubts: &[Doubt]) -> Vec<(String, String)> {
 }
 
 /// From so much on, as a share, an estimate moves a figure by more than answers may leave unsaid.
-const MOVES: f64 = 0.1;
+pub(crate) const MOVES: f64 = 0.1;
 
 /// Short trials that may be off by more say too little of the figure.
-const ERROR_MAX: f64 = 0.2;
+pub(crate) const ERROR_MAX: f64 = 0.2;
 
 /// What a volume has for money is chosen, and so is whether a cache is on, and no guess; lines of their own say it.
-const CHOSEN: [&str; 3] = ["iops", "mb_per_s", "write_cache"];
+pub(crate) const CHOSEN: [&str; 3] = ["iops", "mb_per_s", "write_cache"];
 
 /// The estimated figures of the drive on which the answer's own `value` rests, each with what that would be.
 pub(crate) fn guesses(
@@ -42,29 +42,54 @@ pub(crate) fn guesses(
             && doubt.error <= ERROR_MAX
             && moved >= MOVES.max(doubt.error)
     };
-    // Each is tried against several rivals.
-    let mut figures: Vec<(&str, String, Vec<String>)> = Vec::new();
+    let mut rests: Vec<Rests> = Vec::new();
     for doubt in doubts.iter().filter(moves) {
         let then =
             format!("{} with {}", figure(value * doubt.itself), doubt.written(doubt.otherwise));
-        match figures.iter_mut().find(|(what, ..)| *what == doubt.what) {
-            Some((.., all)) if all.contains(&then) => {}
-            Some((.., all)) => all.push(then),
-            None => figures.push((&doubt.what, doubt.written(doubt.assumed), vec![then])),
+        Rests::add(&mut rests, &doubt.what, doubt.written(doubt.assumed), then);
+    }
+    rest(&format!("the answer's {} {unit} rest", figure(value)), drive, &rests)
+}
+
+/// An estimated figure on which an answer rests.
+pub(crate) struct Rests {
+    /// Its key.
+    figure: String,
+    /// What it is, as it is written.
+    assumed: String,
+    /// What the answer says otherwise, in words.
+    then: Vec<String>,
+}
+
+impl Rests {
+    /// Adds what the answer says with another value of a figure; each is tried against several rivals.
+    pub(crate) fn add(all: &mut Vec<Rests>, figure: &str, assumed: String, then: String) {
+        match all.iter_mut().find(|known| known.figure == figure) {
+            Some(known) if known.then.contains(&then) => {}
+            Some(known) => known.then.push(then),
+            None => all.push(Rests { figure: figure.into(), assumed, then: vec![then] }),
         }
     }
-    let said: Vec<String> = figures
+}
+
+/// That `what` rests on estimates of a `drive`; nothing where it rests on none.
+pub(crate) fn rest(what: &str, drive: &str, rests: &[Rests]) -> Option<Line> {
+    let said: Vec<String> = rests
         .iter()
-        .map(|(what, assumed, then)| format!("{what} = {assumed} ({})", then.join(", ")))
+        .map(|of| format!("{} = {} ({})", of.figure, of.assumed, of.then.join(", ")))
         .collect();
-    (!said.is_empty()).then(|| {
-        let text = format!(
-            "the answer's {} {unit} rest on estimates of {drive}: {}; by short trials (docs/tune.md)",
-            figure(value),
-            said.join("; ")
-        );
-        ("doubt".into(), text)
-    })
+    let text = format!(
+        "{what} on estimates of {drive}: {}; by short trials (docs/tune.md)",
+        said.join("; ")
+    );
+    (!said.is_empty()).then_some(("doubt".into(), text))
+}
+
+/// Puts `more` behind what is said of how sure the answer is.
+pub(crate) fn put_behind_doubts(lines: &mut Vec<Line>, more: impl IntoIterator<Item = Line>) {
+    let is_of_doubt = |of: &Line| ["certainty", "state", "doubt"].contains(&of.0.as_str());
+    let place = lines.iter().rposition(is_of_doubt).map_or(0, |last| last + 1);
+    lines.splice(place..place, more);
 }
 
 /// What a line of the answer is about, and its text.
