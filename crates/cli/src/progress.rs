@@ -1,11 +1,16 @@
-//! A progress bar that shows the last trial's figure, on a terminal only.
+//! A progress bar that shows the last trial's figure, on a terminal only; elsewhere a line now and then.
 
 use crate::terminal::harmless;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::estimate::time_words;
 use lab::runner::Progress;
 use std::fmt::Write;
-use std::time::Duration;
+use std::io::{IsTerminal as _, Write as _, stderr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 use store::quantity::Quantity;
 use store::record::Record;
 use verdict::tables::figure;
@@ -48,6 +53,9 @@ impl Bar {
     pub(crate) fn cells(&self, looked_at: u64, all: u64) {
         if let Ok(style) = ProgressStyle::with_template("{bar:32} {pos}/{len} cells, {eta} left") {
             self.0.set_style(style);
+        }
+        if self.0.is_hidden() {
+            self.0.set_draw_target(ProgressDrawTarget::stderr());
         }
         self.0.set_length(all);
         self.0.set_position(looked_at.min(all));
@@ -108,6 +116,58 @@ impl Bar {
     /// Takes the bar away.
     pub(crate) fn finish(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+/// How often [`Pulse`] says something.
+const PULSE: Duration = Duration::from_secs(10);
+
+/// Says now and then how many cells are measured, where standard error is no terminal: who waits at a pipe sees that it goes on.
+/// It is silent from when it is dropped.
+pub(crate) struct Pulse {
+    measured: Arc<AtomicU64>,
+    _end: Sender<()>,
+}
+
+impl Pulse {
+    /// Begins; there are about so many cells.
+    pub(crate) fn begin(about: u64) -> Pulse {
+        let (end, ended) = channel();
+        let measured = Arc::new(AtomicU64::new(0));
+        if !stderr().is_terminal() {
+            let measured = Arc::clone(&measured);
+            thread::spawn(move || {
+                every(PULSE, &ended, |elapsed| {
+                    let line = pulse(measured.load(Ordering::Relaxed), about, elapsed);
+                    // Who has closed the pipe does not want to know.
+                    let _ = writeln!(stderr(), "{line}");
+                });
+            });
+        }
+        Pulse { measured, _end: end }
+    }
+
+    /// So many cells are measured now.
+    pub(crate) fn at(&self, cells: u64) {
+        self.measured.store(cells, Ordering::Relaxed);
+    }
+}
+
+/// Does something every so often, until what it is told by is gone.
+fn every(interval: Duration, ended: &Receiver<()>, mut say: impl FnMut(Duration)) {
+    let start = Instant::now();
+    while ended.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+        say(start.elapsed());
+    }
+}
+
+/// How far it is. The cells of a search are estimated, and behind it what may turn the answer is tried, which nobody counts.
+fn pulse(measured: u64, about: u64, elapsed: Duration) -> String {
+    let so_far = format!("{} s so far", elapsed.as_secs());
+    if measured < about {
+        format!("{measured} of about {about} cells measured, {so_far}")
+    } else {
+        format!("{measured} cells measured; what may turn the answer is tried, too; {so_far}")
     }
 }
 
@@ -182,6 +242,24 @@ mod tests {
         // Thirty were there before.
         assert_eq!(left(minute, 30, 35, 40), ", about 60 s left");
         assert_eq!(left(minute, 0, 40, 40), "");
+    }
+
+    #[test]
+    fn a_pulse_says_how_far_it_is_until_it_is_over() {
+        let said = |measured| pulse(measured, 61, Duration::from_secs(10));
+        assert_eq!(said(12), "12 of about 61 cells measured, 10 s so far");
+        let behind = "61 cells measured; what may turn the answer is tried, too; 10 s so far";
+        assert_eq!(said(61), behind);
+        let (end, ended) = channel();
+        let mut end = Some(end);
+        let mut said = 0;
+        every(Duration::from_millis(1), &ended, |_| {
+            said += 1;
+            if said == 3 {
+                end = None;
+            }
+        });
+        assert_eq!(said, 3);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::run::{note, open, warn};
 use super::written::PAGE;
 use crate::flags::TuneFlags;
 use crate::interrupt;
-use crate::progress::Bar;
+use crate::progress::{Bar, Pulse};
 use block::units::parse_bytes;
 use lab::capabilities::Members;
 use lab::experiment::{Experiment, Plan};
@@ -67,12 +67,18 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     let count = flags.confirm.map_or(0, |count| count as usize);
     let confirm = rigs.confirm.map(|kind| Confirm { rig: kind.name, count, open: &open_slower });
     let all = asked.cells()?;
-    let mut watch = |cells: usize| bar.cells(cells as u64, all.max(cells as u64));
+    let pulse = Pulse::begin(all);
+    bar.doing("measuring layouts");
+    let mut watch = |cells: usize| {
+        pulse.at(cells as u64);
+        bar.cells(cells as u64, all.max(cells as u64));
+    };
     let found = match &asked {
         Asked::Drives(question) => search(question, &Sim, confirm.as_ref(), &mut watch),
         Asked::Experiment(posed) => tune_experiment(posed, &open, confirm.as_ref(), &mut watch),
     };
     bar.finish();
+    drop(pulse);
     let found = found?;
     // With --fs some levels cannot be built under some file systems: that is expected, and not warned of.
     let is_expected = |warning: &str| {
