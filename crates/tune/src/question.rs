@@ -4,6 +4,7 @@ use crate::beforehand::Figures;
 use crate::candidate::Candidate;
 use crate::danger::{self, Limit};
 use crate::drives::Drives;
+use crate::front::room;
 use crate::work::{self, Work, names_its_cache};
 use block::SECTOR_BYTES;
 use block::layout::Level;
@@ -201,28 +202,28 @@ impl Question {
         if surviving.is_empty() {
             let failures = if self.survive == 1 { "failure" } else { "failures" };
             let fewer = if self.spares > 0 { ", fewer `--spares`" } else { "" };
-            return Err(Error::input(format!(
+            return Err(Error::failure(format!(
                 "no level survives {} drive {failures} with {members} members; take more drives{fewer}, or a smaller `--survive`",
                 self.survive
             )));
         }
-        let most = surviving.iter().map(|level| self.usable_bytes(level)).max().unwrap_or(0);
-        let large: Vec<Level> = surviving
-            .into_iter()
-            .filter(|level| self.usable_bytes(level) >= self.capacity_bytes)
-            .collect();
-        if large.is_empty() {
-            return Err(Error::input(format!(
-                "no level holds {:.1} TB and survives {}: the most is {:.1} TB; take more drives",
-                self.capacity_bytes as f64 / 1e12,
+        let large = |level: &&Level| self.usable_bytes(level) >= self.capacity_bytes;
+        let all: Vec<Level> = surviving.iter().filter(large).copied().collect();
+        // Of levels that hold as much the plainest, which stands first.
+        let nearest = surviving.iter().rev().max_by_key(|level| self.usable_bytes(level));
+        match nearest.filter(|_| all.is_empty()) {
+            Some(nearest) => Err(Error::failure(format!(
+                "no layout meets `--capacity` ({}) and survives {}; {} comes nearest, with {}; take more drives",
+                room(self.capacity_bytes),
                 match self.survive {
                     1 => "a drive failure".into(),
                     several => format!("{several} drive failures"),
                 },
-                most as f64 / 1e12
-            )));
+                nearest.name,
+                room(self.usable_bytes(nearest))
+            ))),
+            None => Ok(all),
         }
-        Ok(large)
     }
 
     /// The levels that are named, or all that are worth trying, without those that have no use for spares where there are some.
@@ -655,7 +656,12 @@ pub(crate) mod tests {
         two.capacity_bytes = 60_000_000_000_000;
         assert_eq!(names(&two), ["md-raid6"]);
         two.capacity_bytes = 120_000_000_000_000;
-        assert!(two.possible().unwrap_err().to_string().contains("the most is 108.0 TB"));
+        assert!(
+            two.possible()
+                .unwrap_err()
+                .to_string()
+                .contains("md-raid6 comes nearest, with 108.0 TB")
+        );
         assert!(question("2x wd740gd", "backup", 2).possible().is_err());
         assert_eq!(names(&question("2x wd740gd", "backup", 1)), ["md-mirror", "md-raid10-f2"]);
         let many = question("24x st18000nm000j", "backup", 2);
