@@ -134,6 +134,10 @@ impl Found<'_> {
                 " (nothing tried is reliably better; of the layouts that tie, this loses all data least often)"
                     .into()
             }
+            Why::DefaultOfSafest => {
+                " (the default; no chunk of this level is reliably better, and of the levels that tie it loses all data least often)"
+                    .into()
+            }
             Why::KeepsRate => {
                 " (all layouts that tie keep the rate; of the safest of them, this holds most)".into()
             }

@@ -3,7 +3,7 @@
 use crate::bitmap::tenths;
 use crate::candidate::Candidate;
 use crate::groups::Groups;
-use crate::pick::{GONE_MIN, SAFER_BY};
+use crate::pick::{GONE_MIN, SAFER_BY, nearest_of_level};
 use crate::posed::Posed;
 use crate::question::{DEFAULT_CACHE, Question};
 use crate::space::{At, Space};
@@ -367,14 +367,19 @@ fn is_tied(ranked: &Ranked) -> bool {
     matches!(ranked.standing, Standing::Best | Standing::Tie)
 }
 
+/// Whether it is of the level of this name.
+fn is_of(ranked: &Ranked, level: &str) -> bool {
+    ranked.at.get("volume.level").is_some_and(|own| plain(own) == level)
+}
+
 /// Rows of the stripe cache that a layout of this `level` was measured with, where those are not md's own.
 fn other_rows(ranked: &Ranked, level: &Level) -> Option<String> {
     let rows = ranked.at.get("volume.stripe_cache").map(plain)?;
     (level.has_stripe_cache() && rows != DEFAULT_CACHE).then_some(rows)
 }
 
-/// The front of what is ranked: the best of each level; of the level of the answer the answer itself, which may be tied
-/// with another. What `groups` has is of its question.
+/// The front of what is ranked: of each level the nearest to md's own of what ties with its fastest; of the level of the answer the
+/// answer itself, which may be tied with another. What `groups` has is of its question.
 pub(crate) fn front(
     question: &Question,
     verdict: &Verdict,
@@ -401,7 +406,9 @@ pub(crate) fn front(
         let question = groups.map_or(question, |groups| &groups.with.question);
         let of_answer = own.filter(|_| level == answer.level);
         let fastest = of_answer.and(first_asked).unwrap_or(ranked);
-        let ranked = of_answer.unwrap_or(ranked);
+        let of_level: Vec<&Ranked> = verdict.ranked.iter().filter(|of| is_of(of, &name)).collect();
+        let nearest = || nearest_of_level(verdict, &level, &of_level);
+        let ranked = of_answer.or_else(nearest).unwrap_or(ranked);
         let in_use = groups.map(|_| in_use(question));
         let row = FrontRow::of(question, &verdict.unit, ranked, &level, in_use)?;
         worth.push(Worth {

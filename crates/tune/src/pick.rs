@@ -5,9 +5,14 @@ use crate::candidate::Candidate;
 use crate::front::is_more_room;
 use crate::question::{DEFAULT_CACHE, DEFAULT_CHUNK, Question};
 use crate::tried::is_at;
+use crate::tune::SETTLED_SEEDS;
+use block::SECTOR_BYTES;
 use block::layout::{Level, Spread};
 use block::units::parse_bytes;
 use lab::Result;
+use serde_json::Value as Json;
+use std::cmp::Ordering;
+use store::record::plain;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
 
@@ -32,6 +37,9 @@ pub(crate) enum Why {
     Default,
     /// Nothing is reliably better, and of such it is nearest to md's own.
     Nearest,
+    /// It is md's own of a level that loses all less often than the fastest, which is reliably ahead of it: a chunk of that level
+    /// ties with the fastest, and no chunk of it is reliably better than this.
+    DefaultOfSafest,
     /// Nothing is reliably better, and of such one that is nearer to md's own loses all more often, or has far copies.
     LessRisk,
     /// Nothing is reliably ahead of it, and it is much safer than this candidate, which is the fastest.
@@ -47,7 +55,12 @@ impl Why {
     pub(crate) fn than(self) -> Option<usize> {
         match self {
             Why::Safer { than } | Why::Roomier { than } => Some(than),
-            Why::Fastest | Why::Default | Why::Nearest | Why::LessRisk | Why::KeepsRate => None,
+            Why::Fastest
+            | Why::Default
+            | Why::DefaultOfSafest
+            | Why::Nearest
+            | Why::LessRisk
+            | Why::KeepsRate => None,
         }
     }
 }
@@ -97,18 +110,41 @@ pub(crate) fn pick(
     let best = unwaited.or(safer).or(roomier).map_or(fastest, |of| ties[of]);
     let alike = alike(candidates, question, best, &ties);
     let safest = least_risk(candidates, question, &alike)?;
-    let plainest = plainest(candidates, &safest).unwrap_or(best);
-    let is_nearest = self::plainest(candidates, &alike) == Some(plainest);
+    let tied = plainest(candidates, &safest).unwrap_or(best);
+    let is_nearest = plainest(candidates, &alike) == Some(tied);
+    let default = default_of_safest(candidates, verdict, (fastest, tied), &safest);
+    let plainest = default.unwrap_or(tied);
     let why = match (safer, roomier) {
         (Some(_), _) => Why::Safer { than: fastest },
         (None, Some(_)) => Why::Roomier { than: fastest },
         _ if !ties.is_empty() && question.is_unwaited() => Why::KeepsRate,
+        _ if default.is_some() => Why::DefaultOfSafest,
         _ if !ties.is_empty() && is_default(&candidates[plainest]) => Why::Default,
         _ if plainest != fastest && !is_nearest => Why::LessRisk,
         _ if plainest != fastest => Why::Nearest,
         _ => Why::Fastest,
     };
     Ok(Some((plainest, why)))
+}
+
+/// md's own of the level of what is `tied` with the fastest, where that level is another, chosen for what it risks, and its own fastest
+/// is not reliably better: ties are not transitive, and against the fastest the default may be no tie any more.
+fn default_of_safest(
+    candidates: &[Candidate],
+    verdict: &Verdict,
+    (fastest, tied): (usize, usize),
+    safest: &[usize],
+) -> Option<usize> {
+    let level = candidates[tied].level;
+    if is_default(&candidates[tied]) || safest.contains(&fastest) {
+        return None;
+    }
+    let own = |of: &&Ranked| {
+        candidates.iter().any(|candidate| candidate.level == level && is_at(candidate, &of.at))
+    };
+    let of_level: Vec<&Ranked> = verdict.ranked.iter().filter(own).collect();
+    let nearest = nearest_of_level(verdict, &level, &of_level)?;
+    candidates.iter().position(|of| is_default(of) && is_at(of, &nearest.at))
 }
 
 /// `best`, and the ties that hold and survive as much.
@@ -146,19 +182,65 @@ fn plainest(candidates: &[Candidate], places: &[usize]) -> Option<usize> {
     // Candidates stand in the order of their levels, the plainest first.
     let unlike = |place: usize| {
         let of = &candidates[place];
-        (of.cache != DEFAULT_CACHE, times_default(of.chunk), place)
+        let bytes = parse_bytes(of.chunk).ok().map(|bytes| bytes as f64);
+        (Unlike { has_other_cache: of.cache != DEFAULT_CACHE, times: times_default(bytes) }, place)
     };
     places.iter().copied().min_by(|&one, &other| {
-        let ((cache, chunk, place), other) = (unlike(one), unlike(other));
-        cache.cmp(&other.0).then(chunk.total_cmp(&other.1)).then(place.cmp(&other.2))
+        let ((own, place), (other, of_other)) = (unlike(one), unlike(other));
+        own.cmp(&other).then(place.cmp(&of_other))
     })
 }
 
-/// How many times larger or smaller a chunk is than md's own.
-fn times_default(chunk: &str) -> f64 {
-    let bytes = |chunk: &str| parse_bytes(chunk).unwrap_or(1).max(1) as f64;
-    let times = bytes(chunk) / bytes(DEFAULT_CHUNK);
+/// How unlike md's own a layout's chunk and cache are.
+struct Unlike {
+    has_other_cache: bool,
+    times: f64,
+}
+
+impl Unlike {
+    fn cmp(&self, other: &Unlike) -> Ordering {
+        let caches = self.has_other_cache.cmp(&other.has_other_cache);
+        caches.then(self.times.total_cmp(&other.times))
+    }
+
+    fn of(ranked: &Ranked, level: &Level) -> Unlike {
+        let stated = |key: &str| ranked.at.get(key);
+        let rows = stated("volume.stripe_cache").map(plain);
+        let sectors = stated("volume.interleave").and_then(Json::as_u64);
+        let bytes = sectors.filter(|_| level.interleaved());
+        Unlike {
+            has_other_cache: level.has_stripe_cache()
+                && rows.is_some_and(|rows| rows != DEFAULT_CACHE),
+            times: times_default(bytes.map(|sectors| (sectors * SECTOR_BYTES) as f64)),
+        }
+    }
+}
+
+/// How many times larger or smaller a chunk is than md's own; that is itself where there is none.
+fn times_default(chunk_bytes: Option<f64>) -> f64 {
+    let own = parse_bytes(DEFAULT_CHUNK).unwrap_or(1).max(1) as f64;
+    let times = chunk_bytes.unwrap_or(own) / own;
     times.max(1.0 / times)
+}
+
+/// What to have of a level: the nearest to md's own of what is as fast as the level's fastest. `of_level` stand in the order of the
+/// ranking.
+pub(crate) fn nearest_of_level<'v>(
+    verdict: &Verdict,
+    level: &Level,
+    of_level: &[&'v Ranked],
+) -> Option<&'v Ranked> {
+    let fastest = *of_level.first()?;
+    let as_fast = of_level.iter().copied().filter(|of| is_even(verdict, fastest, of));
+    as_fast.min_by(|one, other| Unlike::of(one, level).cmp(&Unlike::of(other, level)))
+}
+
+/// Whether one is not ahead of another by more than would count if both had as many trials as decide: few trials make wide
+/// intervals, and a default with one would tie with what is 15 % faster.
+pub(crate) fn is_even(verdict: &Verdict, fastest: &Ranked, other: &Ranked) -> bool {
+    let trials = |of: &Ranked| of.trials.max(SETTLED_SEEDS as usize);
+    let ahead = verdict.better.ahead(fastest.value, other.value);
+    ahead <= verdict.noise.half_width(trials(fastest), trials(other))
 }
 
 /// The chance at worst that a level loses everything in five years.
@@ -349,5 +431,80 @@ mod tests {
         assert_eq!(of("12x exos x18", "media", 1, "md-raid10", &["md-raid5"]), None);
         assert_eq!(of("4x 980 pro 1tb", "restore", 1, "md-raid10", &["md-raid5"]), Some(0));
         assert_eq!(of("4x 980 pro 1tb", "restore", 1, "md-raid5", &["md-raid10"]), None);
+    }
+
+    /// A verdict on these layouts, the fastest first, each with its rate and trials.
+    fn ranked(all: &[(&Candidate, f64, usize)], model_error: f64) -> Verdict {
+        let mut verdict = crate::tried::tests::verdict_of("2x wd740gd", "restore", "md-mirror");
+        verdict.noise.model_error = model_error;
+        let first = verdict.ranked[0].clone();
+        let rank = |(candidate, value, trials): &(&Candidate, f64, usize)| {
+            let settings = candidate.settings().into_iter().map(|(path, value)| {
+                let sectors = block::units::parse_sectors(&value).map(Json::from);
+                let number = value.parse::<u64>().map(Json::from);
+                let is_chunk = path == "volume.interleave";
+                let value =
+                    if is_chunk { sectors.unwrap() } else { number.unwrap_or(value.into()) };
+                (path, value)
+            });
+            let is_behind = (all[0].1 / value).ln() > model_error.ln_1p();
+            let standing = if is_behind { Standing::Behind } else { Standing::Tie };
+            Ranked {
+                at: settings.collect(),
+                value: *value,
+                trials: *trials,
+                standing,
+                ..first.clone()
+            }
+        };
+        verdict.ranked = all.iter().map(rank).collect();
+        verdict.ranked[0].standing = Standing::Best;
+        verdict
+    }
+
+    fn layout(level: &str, chunk: &'static str, cache: &'static str) -> Candidate {
+        Candidate { level: level.parse().unwrap(), chunk, cache }
+    }
+
+    /// Rows of the front had whatever chunk was the fastest of ties, and another seed had another. What is not reliably better than
+    /// the default is not shown in its place, and few trials make no tie.
+    #[test]
+    fn of_a_level_the_default_is_shown_where_it_ties() {
+        let of = |value: f64, trials: usize| {
+            let level = "md-raid5".parse().unwrap();
+            let all = [
+                layout("md-raid5", "32KiB", "4096"),
+                layout("md-raid5", "64KiB", "256"),
+                layout("md-raid5", "512KiB", "256"),
+            ];
+            let rows = [(&all[0], 100.0, 3), (&all[1], 99.0, 3), (&all[2], value, trials)];
+            let mut verdict = ranked(&rows, 0.05);
+            verdict.noise.degrees = 20.0;
+            verdict.noise.log_sd = 0.02;
+            let of_level: Vec<&Ranked> = verdict.ranked.iter().collect();
+            let shown = nearest_of_level(&verdict, &level, &of_level).unwrap();
+            all.into_iter().find(|of| is_at(of, &shown.at)).unwrap().chunk
+        };
+        assert_eq!(of(97.0, 3), "512KiB");
+        assert_eq!(of(80.0, 3), "64KiB", "md's own number of rows is nearer than another");
+        // One trial alone would have 9 % within its error; five would not.
+        assert_eq!([of(91.5, 1), of(91.5, 3)], ["64KiB"; 2]);
+    }
+
+    /// Ties are not transitive: near copies with 64KiB tie with far ones, and with their own default, which far ones are ahead of.
+    #[test]
+    fn the_default_of_a_level_is_kept_where_its_own_chunks_tie() {
+        let asked = question("4x 980 pro 1tb", "vm", 1);
+        let (candidates, _) = asked.candidates().unwrap();
+        let far = layout("md-raid10-f2", "16KiB", "256");
+        let [near, default] = ["64KiB", "512KiB"].map(|chunk| layout("md-raid10", chunk, "256"));
+        let picked = |of_default: f64| {
+            let rows = [(&far, 100.0, 5), (&near, 94.0, 5), (&default, of_default, 5)];
+            let (place, why) = pick(&candidates, &asked, &ranked(&rows, 0.08)).unwrap().unwrap();
+            (candidates[place].chunk, why)
+        };
+        assert_eq!(picked(92.0), ("512KiB", Why::DefaultOfSafest));
+        assert_eq!(picked(94.0), ("512KiB", Why::Default));
+        assert_eq!(picked(80.0).0, "64KiB");
     }
 }

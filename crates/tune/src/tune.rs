@@ -11,6 +11,7 @@ use crate::confirm::Confirm;
 use crate::doubt::Doubt;
 use crate::factors::{Decides, of_md};
 use crate::found::Found;
+use crate::front::FrontRow;
 use crate::groups::Groups;
 use crate::page::Page;
 use crate::pick::{Picked, Why, is_alike, is_default, pick};
@@ -38,11 +39,14 @@ const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3, near: 0.15, at_least: 
 const ALL_MAX: usize = 6;
 
 /// Seeds at most that a default and what may be better are measured with.
-const SETTLED_SEEDS: u64 = 5;
+pub(crate) const SETTLED_SEEDS: u64 = 5;
 
 /// Seeds of what may be chosen where rates hang on how spindles stand to each other: one layout then makes two or three rates, and
 /// with ten seeds a choice still turned on which.
 const SPINDLE_SEEDS: u64 = 20;
+
+/// Short trials may be off by so much more.
+const SHORT_ERROR: f64 = 0.1;
 
 /// Layouts at most that are so, one after the other: what is reliably slower is kept no more, and the next may be.
 const KEPT_MAX: usize = 4;
@@ -177,11 +181,56 @@ fn search(
     };
     let (best, _) = picked;
     let (_, more) = of_question::measured(tried, candidates, best)?;
-    if !more {
+    let (verdict, picked) = match more {
+        true => {
+            let (verdict, settled) = settled(tried, candidates)?;
+            (verdict, settled.unwrap_or(picked))
+        }
+        false => (verdict, picked),
+    };
+    if !measure_defaults_of_front(tried, &verdict, picked.0)? {
         return Ok(Searched { verdict, picked });
     }
-    let (verdict, settled) = settled(tried, candidates)?;
-    Ok(Searched { verdict, picked: settled.unwrap_or(picked) })
+    let verdict = tried.verdict()?;
+    let picked = pick(candidates, tried.question, &verdict)?.unwrap_or(picked);
+    Ok(Searched { verdict, picked })
+}
+
+/// Measures the default of each other level on the front as often as its fastest, where short trials do not have it far behind:
+/// there it is shown where nothing of its level is reliably better. Whether there were any.
+fn measure_defaults_of_front(
+    tried: &mut Tried<'_>,
+    verdict: &Verdict,
+    best: usize,
+) -> Result<bool> {
+    let candidates = tried.candidates;
+    let rows = front::front(tried.question, verdict, &candidates[best], None)?;
+    let levels = rows.iter().filter_map(FrontRow::level);
+    let short = if tried.short.is_empty() { None } else { Some(tried.short_verdict()?) };
+    let value = |place: usize| {
+        let ranked = short.as_ref()?.ranked.iter();
+        ranked.clone().find(|of| is_at(&candidates[place], &of.at)).map(|of| of.value)
+    };
+    let mut asked: Vec<(usize, usize)> = Vec::new();
+    for level in levels.filter(|level| *level != candidates[best].level) {
+        let place = |ranked: &Ranked| candidates.iter().position(|of| is_at(of, &ranked.at));
+        let mut measured = verdict.ranked.iter().filter_map(|of| Some((place(of)?, of.trials)));
+        let fastest = measured.find(|(place, _)| candidates[*place].level == level);
+        let default = candidates.iter().position(|of| of.level == level && is_default(of));
+        let (Some((fastest, trials)), Some(default)) = (fastest, default) else { continue };
+        let behind = value(fastest).zip(value(default));
+        let behind = behind.map_or(0.0, |(own, other)| verdict.better.ahead(own, other));
+        if default != fastest && behind <= verdict.noise.half_width(trials, trials) + SHORT_ERROR {
+            asked.push((default, trials));
+        }
+    }
+    let before = tried.count;
+    for (place, trials) in asked {
+        for seed in 0..trials as u64 {
+            measure_missing(tried, &[place], seed)?;
+        }
+    }
+    Ok(tried.count > before)
 }
 
 /// Measures what decides, and says what to build; nothing where no candidate may be chosen.
@@ -274,8 +323,9 @@ fn unsettled(
     verdict: &Verdict,
     picked: Option<Picked>,
 ) -> Option<[usize; 2]> {
-    let (kept, _) =
-        picked.filter(|(_, why)| matches!(why, Why::Default | Why::Nearest | Why::LessRisk))?;
+    let (kept, _) = picked.filter(|(_, why)| {
+        matches!(why, Why::Default | Why::DefaultOfSafest | Why::Nearest | Why::LessRisk)
+    })?;
     let first = verdict.ranked.first()?;
     let fastest = candidates.iter().position(|of| is_at(of, &first.at))?;
     let own = verdict.ranked.iter().find(|ranked| is_at(&candidates[kept], &ranked.at))?;
