@@ -162,7 +162,7 @@ impl Tuned {
         let mut rows = table(&heading, words);
         let shown = Shown::of(&self.front);
         for row in &self.front {
-            rows.add_row(row.cells(shown));
+            rows.add_row(row.cells(&shown));
         }
         // The hours of a rebuild stand in a line of the answer, too.
         let least: Vec<usize> =

@@ -4,7 +4,7 @@
 //! nothing either, as everywhere.
 
 use crate::candidate::Candidate;
-use crate::front::{self, FrontRow};
+use crate::front::{self, FrontRow, commits_of};
 use crate::groups::Groups;
 use crate::posed::Posed;
 use crate::space::{At, Open, Space, alone, run_all};
@@ -19,6 +19,7 @@ use store::Manifest;
 use store::quantity::Better;
 use store::record::{Record, plain};
 use verdict::judge::Ranked;
+use verdict::stats::median;
 use verdict::tables::{figure, slower};
 use verdict::{Verdict, Wishes};
 
@@ -26,7 +27,7 @@ use verdict::{Verdict, Wishes};
 type Line = (String, String);
 
 /// The rows of a front, and what is said of them with a failed member.
-pub(crate) type Front = (Vec<FrontRow>, Option<Line>);
+pub(crate) type Front = (Vec<FrontRow>, Vec<Line>);
 
 /// The key, and the member that fails: of equal drives it may be any.
 const FAILED: (&str, &str) = ("volume.failed", "0");
@@ -56,24 +57,29 @@ pub(crate) fn front(
     let others: Vec<&MoreSpares> = others.iter().chain(groups.map(|groups| &groups.with)).collect();
     let is_modelled = of_question(tried, &others, &mut rows)?;
     let is_best = |row: &FrontRow| is_at(best, &row.at) && row.spares == tried.question.spares;
-    let line = line(&rows, is_best, verdict.better, is_modelled);
-    Ok((rows, line))
+    let lines = lines(&rows, is_best, verdict, is_modelled);
+    Ok((rows, lines))
 }
 
-/// Measures each row of a question's front that survives a failure, those of `others` over the members in use; whether any
+/// Gives each row of a question's front what its streams make of commits, and measures those that survive a failure, those of `others` over the members in use; whether any
 /// could be.
 fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow]) -> Result<bool> {
     let mut asked: Vec<(usize, (u64, Experiment))> = Vec::new();
-    for (place, row) in rows.iter().enumerate().filter(|(_, row)| row.survives > 0) {
+    for (place, row) in rows.iter_mut().enumerate() {
         let (experiment, candidates, records) = match others.iter().find(|of| of.has(row)) {
             Some(of) => (&of.experiment, of.candidates.as_slice(), &of.records),
             None => (&tried.experiment, tried.candidates, &tried.records),
         };
         let Some(candidate) = candidates.iter().find(|of| is_at(of, &row.at)) else { continue };
+        let own = || records.iter().filter(|record| is_at(candidate, &record.at));
+        row.commits = commits_of(own());
+        row.commands = commands(own()).map(|whole| [whole; 2]);
+        if row.survives == 0 {
+            continue;
+        }
         let mut settings = candidate.settings();
         settings.push((FAILED.0.into(), FAILED.1.into()));
-        let own = records.iter().filter(|record| is_at(candidate, &record.at));
-        let seeds: BTreeSet<u64> = own.map(|record| record.repeat).collect();
+        let seeds: BTreeSet<u64> = own().map(|record| record.repeat).collect();
         for seed in seeds.into_iter().take(SEEDS) {
             asked.push((place, (seed, tried.settled(experiment, &settings, seed)?)));
         }
@@ -90,6 +96,8 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
         let records: Vec<Record> = records.into_iter().flatten().cloned().collect();
         let manifest = Run::plan(experiment, tried.rig())?.manifest().clone();
         row.degraded = value(&manifest, &records, tried.wishes());
+        row.commands =
+            row.commands.zip(commands(records.iter())).map(|([whole, _], own)| [whole, own]);
     }
     Ok(asked.is_empty() || ran.iter().any(Result::is_ok))
 }
@@ -111,7 +119,9 @@ pub(crate) fn of_posed(
         let times = in_times(posed, space, open, (known, &row.at));
         ran.push(times.is_ok());
         // What is refused is not modelled.
-        row.degraded = times.unwrap_or_default().map(|times| row.value * times);
+        let times = times.unwrap_or_default();
+        row.degraded = times.map(|(times, _)| row.value * times);
+        row.commands = times.and_then(|(_, commands)| commands);
     }
     ran.is_empty() || ran.contains(&true)
 }
@@ -123,7 +133,7 @@ fn in_times(
     space: &Space,
     open: &Open<'_>,
     (known, at): (&[Record], &At),
-) -> Result<Option<f64>> {
+) -> Result<Option<(f64, Option<[f64; 2]>)>> {
     let mut experiment = alone(&space.experiment, at, &[])?;
     experiment.set_values(FAILED.0, &format!("{WHOLE},{}", FAILED.1))?;
     let rig = open(&experiment)?;
@@ -150,7 +160,27 @@ fn in_times(
             |ranked: &&Ranked| ranked.at.get(FAILED.0).is_some_and(|value| plain(value) == failed);
         verdict.ranked.iter().find(is_it).map(|ranked| ranked.value)
     };
-    Ok(of(FAILED.1).zip(of(WHOLE)).map(|(failed, whole)| failed / whole))
+    let commands_of = |failed: &str| {
+        let is_it = |of: &&Record| of.at.get(FAILED.0).is_some_and(|own| plain(own) == failed);
+        commands(records.iter().filter(is_it))
+    };
+    let commands = commands_of(WHOLE).zip(commands_of(FAILED.1));
+    let commands = commands.map(|(whole, failed)| [whole, failed]);
+    Ok(of(FAILED.1).zip(of(WHOLE)).map(|(failed, whole)| (failed / whole, commands)))
+}
+
+/// Commands to members for each request, of records of one workload under one condition.
+fn commands<'a>(mut records: impl Iterator<Item = &'a Record>) -> Option<f64> {
+    let first = records.next()?;
+    let of = |record: &Record| record.sample("commands_per_request");
+    let mut values = vec![of(first)?];
+    for record in records {
+        if record.workload != first.workload || record.at != first.at {
+            return None;
+        }
+        values.push(of(record)?);
+    }
+    median(&values)
 }
 
 /// What the objective says of a layout's trials, whatever must hold of whole ones.
@@ -160,8 +190,43 @@ fn value(manifest: &Manifest, records: &[Record], wishes: Wishes) -> Option<f64>
     verdict.ranked.first().map(|ranked| ranked.value)
 }
 
+/// What is said of rows with a failed member.
+pub(crate) fn lines(
+    rows: &[FrontRow],
+    is_chosen: impl Fn(&FrontRow) -> bool,
+    verdict: &Verdict,
+    is_modelled: bool,
+) -> Vec<Line> {
+    let chosen = line(rows, is_chosen, verdict.better, is_modelled);
+    let is_faster = |row: &&FrontRow| {
+        let ahead = row.degraded.map(|degraded| verdict.better.ahead(degraded, row.value));
+        ahead.is_some_and(|ahead| ahead > verdict.noise.half_width(row.trials, row.trials))
+    };
+    // One says why for all.
+    let faster = rows.iter().filter(is_faster).find_map(why_faster);
+    chosen.into_iter().chain(faster).collect()
+}
+
+/// Why a row is faster with a failed member: with parity fewer commands go to the members then.
+fn why_faster(row: &FrontRow) -> Option<Line> {
+    let is_fewer = |[whole, failed]: &[f64; 2]| row.has_parity && failed < whole;
+    let [whole, failed] = row.commands.filter(is_fewer)?;
+    let text = format!(
+        "{} does {} {} with a drive failed and {} whole, for it takes {} commands to drives a request, not {}, and fewer writes wait \
+         for reads: to write a chunk of the failed drive md reads the rest of its stripe, which the stripe cache then has for the writes \
+         that follow, and parity on that drive is neither read nor written",
+        row.called(),
+        figure(row.degraded?),
+        row.unit,
+        figure(row.value),
+        figure(failed),
+        figure(whole)
+    );
+    Some(("one failed".into(), text))
+}
+
 /// Where the chosen layout loses much of its speed, or that is not modelled, a line that says so.
-pub(crate) fn line(
+fn line(
     rows: &[FrontRow],
     is_chosen: impl Fn(&FrontRow) -> bool,
     better: Better,
@@ -221,6 +286,25 @@ mod tests {
         assert!(row.degraded.is_some_and(|degraded| degraded < row.value), "{row:?}");
     }
 
+    /// Appends to RAID 5 over six drives of an instance are faster with one failed: 2.6 commands a request, not 3, as a real kernel over
+    /// modelled drives counts them, too (77 MB/s whole, 112 with a drive failed).
+    #[test]
+    fn what_is_faster_with_a_failed_drive_says_why() {
+        let text = "run.repeats = 1\nvolume.drives = '6xi3en'\nvolume.level = 'md-raid5'\nvolume.interleave = '256KiB'\n\
+                    host.name = 'linux-6.1'\n[workload.log]\nkind = 'sequential'\nop = 'write'\nblock = '16KiB'\nflush_every = 1\n\
+                    count = 4000\n";
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let posed = Posed::new(experiment, Wishes::default(), None);
+        let open: &Open<'_> = &|_| Ok(Box::new(Sim));
+        let found = crate::tune_experiment(&posed, open, None, &mut |_| ()).unwrap();
+        let line = found.lines.iter().find(|(about, _)| about == "one failed").unwrap();
+        assert!(line.1.contains(" MB/s with a drive failed and 7"), "{line:?}");
+        assert!(
+            line.1.contains(" takes 2.60 commands to drives a request, not 3.00, "),
+            "{line:?}"
+        );
+    }
+
     /// What was measured of a whole layout is not measured again: half of its rate makes twice the share that is left.
     #[test]
     fn what_is_known_of_whole_layouts_is_taken() {
@@ -229,7 +313,7 @@ mod tests {
         let (posed, space, mut records) = crate::posed::tests::asked(text);
         let open: &Open<'_> = &|_| Ok(Box::new(Sim));
         let times = |records: &[Record]| {
-            in_times(&posed, &space, open, (records, &space.layouts[0])).unwrap().unwrap()
+            in_times(&posed, &space, open, (records, &space.layouts[0])).unwrap().unwrap().0
         };
         let own = times(&records);
         assert!(own > 0.4 && own < 1.02, "{own}");

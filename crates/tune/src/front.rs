@@ -18,10 +18,13 @@ use risk::inputs::Range;
 use risk::{Risk, in_words};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
 use store::quantity::Better;
-use store::record::plain;
+use store::record::{Record, plain};
+use store::sample;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
+use verdict::stats::median;
 use verdict::tables::{figure, slower};
 
 /// Rates that differ by less are the same: the logarithm of their ratio.
@@ -40,6 +43,11 @@ pub struct FrontRow {
     pub usable_bytes: u64,
     /// The same with one member failed; nothing where none may fail, or that is not modelled.
     pub degraded: Option<f64>,
+    /// Commands to members for each request, whole and with one failed, where both are known.
+    #[serde(skip)]
+    pub(crate) commands: Option<[f64; 2]>,
+    /// What streams that flush make of commits: `wal.commits_per_s`, and the 99th percentile of their time.
+    pub commits: BTreeMap<String, f64>,
     /// What the drives cost, spares included, in US dollars, where the price is known.
     pub cost_usd: Option<f64>,
     /// The same for a terabyte of what can be used.
@@ -70,6 +78,12 @@ pub struct FrontRow {
     /// Whether nothing measured is reliably faster.
     #[serde(skip)]
     is_tied: bool,
+    /// How many trials it was measured with.
+    #[serde(skip)]
+    pub(crate) trials: usize,
+    /// Whether it keeps parity.
+    #[serde(skip)]
+    pub(crate) has_parity: bool,
 }
 
 impl FrontRow {
@@ -91,6 +105,8 @@ impl FrontRow {
             unit: unit.into(),
             usable_bytes,
             degraded: None,
+            commands: None,
+            commits: BTreeMap::new(),
             cost_usd,
             usd_per_tb: cost_usd.map(|cost| usd_per_tb(cost, usable_bytes)),
             survives: level.losses_survived(question.members()),
@@ -104,6 +120,8 @@ impl FrontRow {
             in_use,
             rows: other_rows(ranked, level),
             is_tied: is_tied(ranked),
+            trials: ranked.trials,
+            has_parity: level.has_parity(),
             at: ranked.at.clone(),
         })
     }
@@ -141,6 +159,11 @@ impl FrontRow {
         )
     }
 
+    /// What it is called first: its level, or the layout in words.
+    pub(crate) fn called(&self) -> &str {
+        self.words.first().map_or("", String::as_str)
+    }
+
     /// Its level, where that is a factor.
     pub(crate) fn level(&self) -> Option<Level> {
         plain(self.at.get("volume.level")?).parse().ok()
@@ -171,6 +194,7 @@ impl FrontRow {
         let mut columns = words.to_vec();
         columns.push("speed");
         columns.extend(shown.degraded.then_some("one failed"));
+        columns.extend(shown.commits.iter().map(|(_, called)| called.as_str()));
         columns.push("room");
         columns.extend(shown.cost.then_some("US$ per TB"));
         columns.extend(["survives", "rebuild h", "all data lost in 5 years"]);
@@ -180,7 +204,7 @@ impl FrontRow {
     }
 
     /// The cells of its row.
-    pub(crate) fn cells(&self, shown: Shown) -> Vec<String> {
+    pub(crate) fn cells(&self, shown: &Shown) -> Vec<String> {
         let [idle, _, loaded] = self.rebuild_h.values();
         let [low, high] = [self.gone.low, self.gone.high].map(in_words);
         let mut cells = self.words.clone();
@@ -193,6 +217,10 @@ impl FrontRow {
         cells.push(format!("{} {}", figure(self.value), self.unit));
         let degraded = || self.degraded.map_or("–".into(), figure);
         cells.extend(shown.degraded.then(degraded));
+        let commits = |(name, _): &(String, String)| {
+            self.commits.get(name).map_or("–".into(), |value| figure(*value))
+        };
+        cells.extend(shown.commits.iter().map(commits));
         cells.push(room(self.usable_bytes));
         let cost = || self.usd_per_tb.map_or("–".into(), figure);
         cells.extend(shown.cost.then(cost));
@@ -215,8 +243,10 @@ impl FrontRow {
 }
 
 /// Columns of the table that not every front has.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Shown {
+    /// What streams make of commits, by sample, and what its column is called.
+    commits: Vec<(String, String)>,
     /// The speed with a member failed, where it is known of any.
     degraded: bool,
     /// What room costs, where a price is known.
@@ -228,11 +258,58 @@ pub(crate) struct Shown {
 impl Shown {
     pub(crate) fn of(rows: &[FrontRow]) -> Shown {
         Shown {
+            commits: commit_columns(rows),
             degraded: rows.iter().any(|row| row.degraded.is_some()),
             cost: rows.iter().any(|row| row.usd_per_tb.is_some()),
             torn: rows.iter().any(|row| row.torn_by_crash.is_some()),
         }
     }
+}
+
+/// Samples of a stream that flushes: who asks about a database wants both, whatever layouts are ranked by.
+const OF_COMMITS: [&str; 2] = ["commits_per_s", "commit_p99_ms"];
+
+/// What the streams of these records of one layout make of commits, each by its sample; nothing where they are of several workloads or
+/// conditions, of which none is the row's.
+pub(crate) fn commits_of<'a>(records: impl Iterator<Item = &'a Record>) -> BTreeMap<String, f64> {
+    let records: Vec<&Record> = records.collect();
+    let Some(first) = records.first() else { return BTreeMap::new() };
+    if records.iter().any(|of| of.workload != first.workload || of.at != first.at) {
+        return BTreeMap::new();
+    }
+    let is_of_commits =
+        |name: &&str| OF_COMMITS.contains(&name.rsplit('.').next().unwrap_or_default());
+    let median_of = |name: &str| {
+        let values: Vec<f64> = records.iter().filter_map(|of| of.sample(name)).collect();
+        Some((name.to_string(), median(&values)?))
+    };
+    first.samples.names().filter(is_of_commits).filter_map(median_of).collect()
+}
+
+/// The samples of commits that any row has, first the rates, and what their columns are called: with the stream where several commit.
+/// What the speed says already has none.
+fn commit_columns(rows: &[FrontRow]) -> Vec<(String, String)> {
+    let mut names: Vec<&String> = rows.iter().flat_map(|row| row.commits.keys()).collect();
+    names.sort();
+    names.dedup();
+    let parts = |name: &str| -> (String, String) {
+        let (stream, own) = name.rsplit_once('.').unwrap_or(("", name));
+        (stream.into(), own.into())
+    };
+    let is_speed =
+        |name: &str| rows.iter().all(|row| row.commits.get(name).copied() == Some(row.value));
+    let is_one = names.iter().all(|name| parts(name).0 == parts(names[0]).0);
+    let mut columns = Vec::new();
+    for kind in OF_COMMITS {
+        for name in names.iter().filter(|name| parts(name).1 == kind && !is_speed(name)) {
+            let Some(of) = sample::find(kind) else { continue };
+            let called = of.called.replace('_', " ");
+            let blank = if of.unit.starts_with('/') { "" } else { " " };
+            let stream = if is_one { String::new() } else { format!("{} ", parts(name).0) };
+            columns.push(((*name).clone(), format!("{stream}{called}{blank}{}", of.unit)));
+        }
+    }
+    columns
 }
 
 /// The chance of a layout that all is lost, beside the `other`'s.
@@ -342,6 +419,8 @@ pub(crate) fn of_posed(
             unit: verdict.unit.clone(),
             usable_bytes,
             degraded: None,
+            commands: None,
+            commits: BTreeMap::new(),
             cost_usd,
             usd_per_tb: cost_usd.map(|cost| usd_per_tb(cost, usable_bytes)),
             survives,
@@ -355,6 +434,8 @@ pub(crate) fn of_posed(
             words: vec![ranked.label.clone()],
             rows: None,
             is_tied: is_tied(ranked),
+            trials: ranked.trials,
+            has_parity: volume.level.has_parity(),
             at: ranked.at.clone(),
         });
     }
@@ -443,6 +524,8 @@ mod tests {
             unit: "MB/s".into(),
             usable_bytes: terabytes * 1_000_000_000_000,
             degraded: None,
+            commands: None,
+            commits: BTreeMap::new(),
             cost_usd: None,
             usd_per_tb: None,
             survives: 2,
@@ -456,6 +539,8 @@ mod tests {
             words: vec![level.into(), "1MiB".into()],
             rows: None,
             is_tied: false,
+            trials: 1,
+            has_parity: false,
         }
     }
 
@@ -491,10 +576,45 @@ mod tests {
         let last = |rows: &[FrontRow]| FrontRow::heading(rows).0.pop().unwrap();
         assert_eq!(last(&front), "torn by a crash");
         assert_eq!(last(&front[..1]), "all data lost in 5 years");
-        let cells = |row: &FrontRow| row.cells(Shown::of(&front));
+        let cells = |row: &FrontRow| row.cells(&Shown::of(&front));
         assert_eq!(cells(&front[1])[1], "1MiB, 4096 rows");
         assert_eq!(cells(&front[1]).last().unwrap(), "up to 14 %");
         assert_eq!(cells(&front[0]).last().unwrap(), "–");
+    }
+
+    /// Who asks about a database wants commits beside the rate, and where several streams commit, those of each.
+    #[test]
+    fn commits_stand_beside_the_speed() {
+        let text = "run.repeats = 2\nvolume.drives = '2xp4800x-375gb'\nvolume.level = 'md-mirror'\n\
+                    [workload.pages]\nkind = 'random'\ngroup = 'db'\ncount = 200\n\
+                    [workload.wal]\nkind = 'sequential'\nop = 'write'\nflush_every = 1\ngroup = 'db'\ncount = 200\n";
+        let (_, _, records) = crate::posed::tests::asked(text);
+        assert_eq!(records.len(), 2);
+        let commits = commits_of(records.iter());
+        let names: Vec<&String> = commits.keys().collect();
+        assert_eq!(names, ["wal.commit_p99_ms", "wal.commits_per_s"]);
+        let rates: Vec<f64> =
+            records.iter().filter_map(|of| of.sample("wal.commits_per_s")).collect();
+        let middle = (rates[0] + rates[1]) / 2.0;
+        assert!(
+            (commits["wal.commits_per_s"] / middle - 1.0).abs() < 1e-9,
+            "{commits:?} {rates:?}"
+        );
+
+        let with = FrontRow { commits, ..row("md-mirror", 100.0, 1, 0.0) };
+        let without = row("md-raid6", 90.0, 1, 0.0);
+        let (heading, _) = FrontRow::heading(&[with.clone(), without.clone()]);
+        assert_eq!(heading[2..5], ["speed", "commits/s", "commit p99 ms"]);
+        let shown = Shown::of(std::slice::from_ref(&with));
+        assert_eq!(with.cells(&shown)[3], figure(with.commits["wal.commits_per_s"]));
+        assert_eq!(without.cells(&shown)[3..5], ["–"; 2]);
+        let mut two = with.clone();
+        two.commits.insert("redo.commits_per_s".into(), 5.0);
+        let (heading, _) = FrontRow::heading(&[two]);
+        assert_eq!(heading[3..6], ["redo commits/s", "wal commits/s", "wal commit p99 ms"]);
+        // What the speed says already is not said again.
+        let judged = FrontRow { value: with.commits["wal.commits_per_s"], ..with };
+        assert_eq!(FrontRow::heading(&[judged]).0[3], "commit p99 ms");
     }
 
     /// A crash may tear RAID 5, and not RAID 5 with a partial parity log: of two that tie only the second stands there, and the slower

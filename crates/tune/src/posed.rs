@@ -186,6 +186,9 @@ pub fn tune_experiment(
     };
     let answer = first.map(|first| &first.at);
     let mut front = front::of_posed(&space, &verdict, posed, answer)?;
+    for row in &mut front {
+        row.commits = front::commits_of(records.iter().filter(|of| space.at_of(of) == row.at));
+    }
     let is_modelled = degraded::of_posed(posed, &space, open, (&records, &mut front));
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
     let lost = risk.as_ref().zip(best);
@@ -203,7 +206,7 @@ pub fn tune_experiment(
             let mut lines = answer.lines(risk.as_ref(), &front, &beside);
             lines.extend(posed.known_line(&space, best, beforehand));
             let is_best = |row: &FrontRow| first.is_some_and(|first| row.at == first.at);
-            lines.extend(degraded::line(&front, is_best, verdict.better, is_modelled));
+            lines.extend(degraded::lines(&front, is_best, &verdict, is_modelled));
             lines.extend(decides.line(str::to_string));
             turns::put_behind_doubts(&mut lines, in_doubt(posed, &space, open, judged)?);
             lines
