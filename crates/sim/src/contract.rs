@@ -1,7 +1,7 @@
 //! The contract of [`Device`], as checks that any device must pass.
 //!
-//! A new device's tests call [`check`]; [`check_medium_errors`] too where it has drives below, and
-//! [`check_redundant`] where each sector has copies or parity.
+//! A new device's tests call [`check`]; [`check_medium_errors`] too where it has drives below, [`check_redundant`] where
+//! each sector has copies or parity, and [`check_power`] where it is a drive, or several side by side.
 
 use crate::{Advance, Counters, Device, Disturbance, Event, Fault, Nanos, Tag};
 use block::{Op, Request};
@@ -37,12 +37,32 @@ pub fn check(make: &dyn Fn() -> Box<dyn Device>) {
             Disturbance::FailDrive(drives - 1),
             Disturbance::MediumError { drive: drives - 1, sector: 0, sectors: u32::MAX },
         ] {
-            let at = arrivals[arrivals.len() / 2].0 + 1;
-            let events = play(make(), &arrivals, Pace::Timely, Some((at, what)));
-            check_events(&arrivals, &events, Some((at, what)));
-            for pace in [Pace::Late, Pace::Proceeding] {
-                assert_eq!(events, play(make(), &arrivals, pace, Some((at, what))));
-            }
+            check_disturbed(make, &arrivals, what);
+        }
+    }
+}
+
+/// Checks that the device keeps to the contract when this happens to it amid `arrivals`.
+fn check_disturbed(make: &dyn Fn() -> Box<dyn Device>, arrivals: &[Arrival], what: Disturbance) {
+    let at = arrivals[arrivals.len() / 2].0 + 1;
+    let events = play(make(), arrivals, Pace::Timely, Some((at, what)));
+    check_events(arrivals, &events, Some((at, what)));
+    for pace in [Pace::Late, Pace::Proceeding] {
+        assert_eq!(events, play(make(), arrivals, pace, Some((at, what))));
+    }
+}
+
+/// Checks that each drive of new devices from `make`, which has nothing in front of its drives, can lose its power
+/// ([`Disturbance::CutDrive`]).
+///
+/// # Panics
+///
+/// At the first violation, naming it.
+pub fn check_power(make: &dyn Fn() -> Box<dyn Device>) {
+    for drive in drives(&*make()) {
+        for seed in 0..6 {
+            let arrivals = arrivals(&*make(), seed);
+            check_disturbed(make, &arrivals, Disturbance::CutDrive(drive));
         }
     }
 }
@@ -246,8 +266,8 @@ fn check_events(arrivals: &[Arrival], events: &[Event], disturbance: Option<(Nan
                 assert_eq!(durable.insert(tag, at), None, "durable twice: {event:?}");
             }
             Event::Lost { tag, at } => {
-                let Some((when, Disturbance::Fail(_) | Disturbance::FailDrive(_))) = disturbance
-                else {
+                let loses = disturbance.filter(|(_, what)| what.says_what_is_lost());
+                let Some((when, _)) = loses else {
                     panic!("lost, but nothing broke: {event:?}");
                 };
                 let (done_at, result) = done[&tag];

@@ -147,7 +147,7 @@ pub enum Event {
         at: Nanos,
     },
     /// What a finished write stored will never be durable: it was still in the cache of a target that
-    /// failed, and nothing else holds it. Where copies or parity hold it, the write is `Durable` when
+    /// failed or lost its power, and nothing else holds it. Where copies or parity hold it, the write is `Durable` when
     /// they are. This event follows the failure, at once or when the write's other parts are settled.
     Lost {
         /// The write's name.
@@ -183,13 +183,22 @@ impl Disturbance {
     /// The fault of every request in flight, whatever its target; none where the disturbance ends only
     /// some of them, or none.
     pub fn aborts_all(self) -> Option<Fault> {
+        matches!(self, Disturbance::Reset | Disturbance::PowerCut).then(|| self.fault())
+    }
+
+    /// The fault of what it ends, at a drive that it hits.
+    pub fn fault(self) -> Fault {
         match self {
-            Disturbance::Fail(_) | Disturbance::FailDrive(_) | Disturbance::MediumError { .. } => {
-                None
-            }
-            Disturbance::Reset => Some(Fault::Reset),
-            Disturbance::PowerCut => Some(Fault::PowerCut),
+            Disturbance::Fail(_) | Disturbance::FailDrive(_) => Fault::Failed,
+            Disturbance::MediumError { .. } => Fault::Medium,
+            Disturbance::Reset => Fault::Reset,
+            Disturbance::PowerCut | Disturbance::CutDrive(_) => Fault::PowerCut,
         }
+    }
+
+    /// Whether it says of each finished write that it loses that it is [`Event::Lost`]: others go on, and count on that.
+    pub fn says_what_is_lost(self) -> bool {
+        matches!(self, Disturbance::Fail(_) | Disturbance::FailDrive(_) | Disturbance::CutDrive(_))
     }
 }
 
@@ -217,6 +226,10 @@ pub enum Disturbance {
     Reset,
     /// Requests in flight are lost, and so is everything that was not durable. Power is back at once.
     PowerCut,
+    /// This drive alone loses its power, which is back at once: it has nothing in its cache and nothing to do, and its arm is
+    /// where it was. Its requests in flight are lost ([`Fault::PowerCut`]), and what it alone held is ([`Event::Lost`]).
+    /// Drives are numbered as for `FailDrive`. What runs a volume over drives is not told: to it, commands have failed.
+    CutDrive(u32),
 }
 
 /// What a device has done since it was made.

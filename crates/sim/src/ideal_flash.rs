@@ -159,17 +159,19 @@ impl Device for IdealFlashes {
                 let damage = &mut self.drives[drive as usize].damage;
                 return damage.add(sector, sector + u64::from(sectors));
             }
-            Disturbance::Fail(drive) | Disturbance::FailDrive(drive) => Some(drive),
+            Disturbance::Fail(drive)
+            | Disturbance::FailDrive(drive)
+            | Disturbance::CutDrive(drive) => Some(drive),
             Disturbance::Reset | Disturbance::PowerCut => None,
         };
-        let fault = what.aborts_all().unwrap_or(Fault::Failed);
+        let fault = what.fault();
         let hits = |target: u32| broken.is_none_or(|broken| broken == target);
         let (ended, kept) = std::mem::take(&mut self.due)
             .into_iter()
             .partition::<BTreeMap<_, _>, _>(|(_, command)| hits(command.request.target));
         self.due = kept;
-        for (target, drive) in (0..).zip(&mut self.drives).filter(|&(target, _)| hits(target)) {
-            drive.failed |= broken == Some(target);
+        for (_, drive) in (0..).zip(&mut self.drives).filter(|&(target, _)| hits(target)) {
+            drive.failed |= fault == Fault::Failed;
             drive.link_free_at = drive.link_free_at.min(now);
         }
         for command in ended.into_values() {

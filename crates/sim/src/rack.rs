@@ -107,6 +107,11 @@ impl Device for Rack {
                 let drive = drive - self.first_drive[number];
                 self.with(number, |device| device.disturb(now, Disturbance::FailDrive(drive)));
             }
+            Disturbance::CutDrive(drive) => {
+                let number = self.with_drive(drive);
+                let drive = drive - self.first_drive[number];
+                self.with(number, |device| device.disturb(now, Disturbance::CutDrive(drive)));
+            }
             Disturbance::MediumError { drive, sector, sectors } => {
                 let number = self.with_drive(drive);
                 let drive = drive - self.first_drive[number];

@@ -100,7 +100,7 @@ impl Device for Server {
         if let Disturbance::MediumError { sector, sectors, .. } = what {
             return self.damage.add(sector, sector + u64::from(sectors));
         }
-        let fault = what.aborts_all().unwrap_or(Fault::Failed);
+        let fault = what.fault();
         self.failed |= fault == Fault::Failed;
         self.counters.busy_ns -= self.free_at.saturating_sub(now);
         self.free_at = self.free_at.min(now);

@@ -76,6 +76,7 @@ impl Device for Shelf {
         match what {
             Disturbance::Fail(drive)
             | Disturbance::FailDrive(drive)
+            | Disturbance::CutDrive(drive)
             | Disturbance::MediumError { drive, .. } => {
                 self.with_drive(drive as usize, |drive, _| drive.disturb(now, what));
             }

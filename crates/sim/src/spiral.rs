@@ -480,10 +480,12 @@ impl Device for Spirals {
                 let damage = &mut self.drives[drive as usize].damage;
                 return damage.add(sector, sector + u64::from(sectors));
             }
-            Disturbance::Fail(drive) | Disturbance::FailDrive(drive) => Some(drive as usize),
+            Disturbance::Fail(drive)
+            | Disturbance::FailDrive(drive)
+            | Disturbance::CutDrive(drive) => Some(drive as usize),
             Disturbance::Reset | Disturbance::PowerCut => None,
         };
-        let fault = what.aborts_all().unwrap_or(Fault::Failed);
+        let fault = what.fault();
         for target in 0..self.drives.len() {
             if broken.is_some_and(|broken| broken != target) {
                 continue;
@@ -514,7 +516,7 @@ impl Device for Spirals {
             if fault != Fault::Reset {
                 drive.frozen.clear();
                 let lost = std::mem::take(&mut drive.dirty);
-                if fault == Fault::Failed {
+                if what.says_what_is_lost() {
                     for command in lost {
                         self.outbox.push(Event::Lost { tag: command.tag, at: now });
                     }

@@ -236,6 +236,18 @@ impl<P: Policy, D: Device> Wrapper<P, D> {
     }
 }
 
+impl<P: Policy, D: Device> Wrapper<P, D> {
+    /// Cuts the power of all of it, and says what is lost of what was done.
+    pub(crate) fn cut(&mut self, now: Nanos) {
+        let done = self.requests.iter().filter(|(_, kept)| kept.progress.is_finished());
+        let lost: Vec<Event> = done
+            .filter_map(|(_, kept)| kept.progress.last_word(now, kept.tag, kept.request.op, true))
+            .collect();
+        self.disturb(now, Disturbance::PowerCut);
+        lost.into_iter().for_each(|event| self.outbox.push(event));
+    }
+}
+
 impl<P: Policy, D: Device> Device for Wrapper<P, D> {
     fn geometry(&self) -> &Geometry {
         self.below.geometry()

@@ -83,6 +83,7 @@ impl Faults {
                 }
                 Happening::Stalls { for_ns } => self.stalled.push((fault.disk, at + for_ns)),
                 Happening::LosesPower { for_ns } => {
+                    device.disturb(now, Disturbance::CutDrive(fault.disk));
                     self.without_power.push((fault.disk, at + for_ns));
                     cut.push(fault.disk);
                 }

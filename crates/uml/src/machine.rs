@@ -284,7 +284,7 @@ impl<'a> Machine<'a> {
             .for_each(|of| of.durable(tag));
     }
 
-    /// Cuts the power of a disk. Gives what it had in flight.
+    /// Cuts the power of a disk. Gives what was on its way to it: what it had it has given back.
     fn cut(&mut self, disk: usize) -> Vec<Finished> {
         self.lost.extend(self.disks[disk].cut());
         let own: Vec<Tag> =
@@ -623,11 +623,12 @@ mod tests {
         let in_flight = bench.send(Op::WRITE, 8192, 3);
         assert_eq!(bench.until(in_flight), bad);
         assert_eq!(bench.machine.calendar.now(), began + 1000, "it ends with the power");
+        assert_eq!(bench.machine.device.next_event(), None, "the drive has nothing left to do");
         assert_eq!((bench.ask(Op::Read, 0, 0), bench.ask(Op::WRITE, 0, 4)), (bad, bad));
         bench.machine.calendar.pass_to(began + 1_000_001_000);
         bench.machine.advance();
         assert_eq!([0, 4096, 8192].map(|sector| bench.read(sector)), [1, 0, 0]);
-        // What the model of the drive still says of the lost writes changes nothing, not in the recording either.
+        // Of the lost writes nothing comes later, not in the recording either.
         assert_eq!((bench.ask(Op::WRITE, 4096, 5), bench.ask(Op::Flush, 0, 0)), (good, good));
         assert_eq!([0, 4096, 8192].map(|sector| bench.read(sector)), [1, 5, 0]);
         let recording = bench.machine.recording.take().unwrap();

@@ -231,7 +231,7 @@ impl Device for CloudVolume {
         if let Disturbance::MediumError { sector, sectors, .. } = what {
             return self.damage.add(sector, sector + u64::from(sectors));
         }
-        let fault = what.aborts_all().unwrap_or(Fault::Failed);
+        let fault = what.fault();
         self.failed |= fault == Fault::Failed;
         if !self.due.is_empty() {
             self.counters.busy_ns += now - self.busy_since;

@@ -233,7 +233,7 @@ impl Drive {
         if let Disturbance::MediumError { sector, sectors, .. } = what {
             return self.damage.add(sector, sector + u64::from(sectors));
         }
-        let fault = what.aborts_all().unwrap_or(Fault::Failed);
+        let fault = what.fault();
         if self.is_busy() {
             self.phase = Phase::Idle;
             self.outbox.refuse(now, self.current.tag, self.current.arrived, fault);
@@ -242,7 +242,7 @@ impl Drive {
             self.outbox.refuse(now, waiting.tag, waiting.arrived, fault);
         }
         self.failed |= fault == Fault::Failed;
-        if fault == Fault::Failed {
+        if what.says_what_is_lost() {
             self.lose_buffer(now);
         }
         if fault != Fault::Reset {

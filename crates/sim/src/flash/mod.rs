@@ -429,11 +429,11 @@ impl Flash {
     }
 
     /// What the buffer held is gone; after a failure, whoever wrote it hears of that.
-    fn lose_buffer(&mut self, now: Nanos, fault: Fault) {
+    fn lose_buffer(&mut self, now: Nanos, is_said: bool) {
         self.closes_at = None;
         for volatile in self.volatile.drain(..) {
             self.first_volatile += 1;
-            if fault == Fault::Failed && volatile.done {
+            if is_said && volatile.done {
                 self.outbox.push(Event::Lost { tag: volatile.tag, at: now });
             }
         }
@@ -487,11 +487,11 @@ impl Device for Flash {
         if let Disturbance::MediumError { sector, sectors, .. } = what {
             return self.damage.add(sector, sector + u64::from(sectors));
         }
-        let fault = what.aborts_all().unwrap_or(Fault::Failed);
+        let fault = what.fault();
         self.abort(now, fault);
         self.failed |= fault == Fault::Failed;
         if fault != Fault::Reset {
-            self.lose_buffer(now, fault);
+            self.lose_buffer(now, what.says_what_is_lost());
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) use parts::PARTS;
 pub use shingles::Shingles;
 
 use crate::wrapper::Wrapper;
-use crate::{Counters, Device, Disturbance, Event, Geometry, Nanos, Tag};
+use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag};
 use block::Request;
 use std::fmt;
 
@@ -154,10 +154,14 @@ impl<D: Device> Device for Smr<D> {
         if let Disturbance::MediumError { sector, sectors, .. } = what {
             return self.inside.policy_mut().damage(sector, sector + u64::from(sectors));
         }
-        if what == Disturbance::PowerCut {
+        if what.fault() == Fault::PowerCut {
             self.inside.policy_mut().lose_unsettled();
         }
-        self.inside.disturb(now, what);
+        match what {
+            // It is one drive, and what it has not yet asked of its arm goes, too.
+            Disturbance::CutDrive(_) => self.inside.cut(now),
+            _ => self.inside.disturb(now, what),
+        }
     }
 
     /// What it did for its host, not what its arm did for that; busy is the arm.

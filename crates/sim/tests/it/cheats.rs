@@ -157,6 +157,7 @@ impl Device for Servers {
         match what {
             Disturbance::Fail(drive)
             | Disturbance::FailDrive(drive)
+            | Disturbance::CutDrive(drive)
             | Disturbance::MediumError { drive, .. } => {
                 self.1[drive as usize].disturb(now, what);
             }

@@ -54,6 +54,7 @@ fn per_second(outcome: &Outcome) -> f64 {
 fn keeps_the_contract() {
     let small = || volume(|spec| spec.sectors = 5000);
     contract::check(&|| Box::new(small()));
+    contract::check_power(&|| Box::new(small()));
     contract::check_medium_errors(&|| Box::new(small()));
     let slow = || {
         volume(|spec| {

@@ -412,6 +412,18 @@ fn shingled(change: impl Fn(&mut SmrSpec)) -> Smr<Shelf> {
 }
 
 #[test]
+fn drives_that_lose_their_power() {
+    contract::check_power(&|| server(5000, 1_000_000));
+    contract::check_power(&|| shelf(3, 1, as_shipped));
+    contract::check_power(&|| shelf(2, 2, |c| c.write_buffer_sectors = 0));
+    contract::check_power(&|| shingled(|_| ()).into());
+    contract::check_power(&|| Box::new(shingled(|s| (s.is_filled, s.cache_entries) = (true, 9))));
+    contract::check_power(&|| {
+        Box::new(Charged::new(shelf(3, 1, as_shipped), 3_000, Processor::default()))
+    });
+}
+
+#[test]
 fn shingled_drives() {
     contract::check(&|| shingled(|_| ()).into());
     contract::check(&|| Box::new(shingled(|s| (s.is_filled, s.cache_entries) = (true, 9))));

@@ -51,6 +51,7 @@ fn check(change: impl Fn(&mut FlashSpec)) {
         }))
     };
     contract::check(&make);
+    contract::check_power(&make);
     contract::check_medium_errors(&make);
 }
 
@@ -78,6 +79,7 @@ fn drives_in_a_rack_keep_the_contract_and_mirrors_lose_nothing() {
         Rack::new(vec![drive(), Box::new(Rack::new(vec![drive(), drive()]))])
     };
     contract::check(&|| Box::new(rack()));
+    contract::check_power(&|| Box::new(rack()));
     contract::check_medium_errors(&|| Box::new(rack()));
     let level: block::Level = "mirror".parse().expect("a level");
     let mirror = || -> Box<dyn Device> {

@@ -91,6 +91,55 @@ fn a_single_drive_loses_what_it_had_said_was_done() {
     assert_eq!(after.failed.len() + before.done.len(), 40);
 }
 
+/// A drive whose power was cut has nothing in its cache and nothing to do: what comes next takes as long as on a drive that
+/// never wrote, and what it held is lost, of it alone.
+#[test]
+fn a_drive_that_was_without_power_begins_with_an_empty_cache() {
+    let mut device = shelf(2);
+    let mut before = Ends::default();
+    let own = |tag: Tag| Request::write((1 << 20) + tag % 20 * 200, 8).to((tag / 20) as u32);
+    (0..40).for_each(|tag| device.submit(0, tag, own(tag)));
+    let mut now = 0;
+    while before.done.len() < 30 {
+        now = device.next_event().unwrap();
+        before.advance(&mut device, now);
+    }
+    device.disturb(now, Disturbance::CutDrive(1));
+    let mut after = Ends::default();
+    after.advance(&mut device, now);
+    let of_second = |tag: &&Tag| **tag >= 20;
+    let held: BTreeSet<Tag> =
+        before.done.difference(&before.durable).filter(of_second).copied().collect();
+    assert!(held.len() > 3, "{before:?}");
+    assert_eq!((&after.lost, after.failed.iter().all(|tag| *tag >= 20)), (&held, true));
+    let mut idle = shelf(2);
+    idle.submit(0, 1, Request::read(1 << 20, 8).to(1));
+    let first = read_of_second(&mut device, now, &mut after);
+    let alone = read_of_second(&mut idle, now, &mut Ends::default());
+    // The two arms come from different places, and a revolution takes 8.3 ms.
+    assert!(first <= alone + 12_000_000, "{first} ns, and {alone} ns where nothing was written");
+    while let Some(at) = device.next_event() {
+        after.advance(&mut device, at);
+    }
+    let durable = before.durable.union(&after.durable);
+    assert_eq!(durable.filter(|tag| **tag < 20).count(), 20, "the other drive goes on");
+    assert!(after.durable.iter().all(|tag| *tag < 20), "what was lost is not written");
+}
+
+/// How long the second drive takes from `now` for a read far from all others.
+fn read_of_second(shelf: &mut Shelf, now: Nanos, ends: &mut Ends) -> Nanos {
+    const TAG: Tag = 100;
+    ends.advance(shelf, now);
+    shelf.submit(now, TAG, Request::read(3_900_000, 8).to(1));
+    loop {
+        let at = shelf.next_event().expect("the read comes back");
+        ends.advance(shelf, at);
+        if ends.done.contains(&TAG) {
+            return at - now;
+        }
+    }
+}
+
 #[test]
 fn members_whose_data_others_hold_lose_nothing() {
     for (level, members, down, breaks) in [

@@ -78,9 +78,11 @@ fn ideal_drives_alone() {
     for buffer in [0, 300] {
         contract::check(&|| disks(1, 20_000, buffer));
         contract::check(&|| disks(3, 20_000, buffer));
+        contract::check_power(&|| disks(3, 20_000, buffer));
         contract::check_medium_errors(&|| disks(3, 20_000, buffer));
     }
     contract::check(&|| flashes(3));
+    contract::check_power(&|| flashes(3));
     contract::check_medium_errors(&|| flashes(3));
 }
 
