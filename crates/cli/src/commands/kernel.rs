@@ -1,11 +1,12 @@
 //! `ileave kernel`, and what it runs within.
 
-use crate::flags::{GuestFlags, KernelBuildFlags, KernelCommand, KernelFlags};
+use crate::flags::{KernelBuildFlags, KernelCommand, KernelFlags};
 use crate::progress::Bar;
 use lab::rig::kernel::build::{self, Source, Step};
 use lab::rig::kernel::guest;
 use lab::{Error, Result};
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Makes the kernel, or tells what there is.
 pub(crate) fn kernel(flags: &KernelFlags) -> Result<String> {
@@ -61,6 +62,6 @@ fn status() -> Result<String> {
 }
 
 /// Runs as the first program of a kernel.
-pub(crate) fn guest(flags: &GuestFlags) -> Result<String> {
-    guest::run(&flags.control).map(|()| String::new())
+pub(crate) fn guest(disk: &Path) -> Result<String> {
+    guest::run(disk).map(|()| String::new())
 }

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use store::steady::Series;
 
-/// A trial of an experiment.
+/// A trial of an experiment, of which it is told what the trial's own group of workloads is about: a guest that planned all
+/// of a large experiment would take longer for that than for the trial.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Job {
     /// Where the run was begun: paths of an experiment start there, as of a drive's own file.
@@ -24,21 +25,33 @@ pub(super) struct Job {
     /// taken out of the plan outside, and in the guest nobody asks.
     cell: String,
     repeat: u64,
+    /// It follows from the group's place among all.
+    seed: u64,
     /// The power cut after which it is to look, if it is.
     cut: Option<Cut>,
 }
 
 impl Job {
     pub(super) fn new(experiment: &Experiment, trial: &Trial) -> Self {
+        let own = experiment.groups().into_iter().find(|(name, _)| *name == trial.cell.workload);
+        let (_, workloads) = own.expect("a trial is of a group of its experiment");
+        let prefixes: Vec<String> =
+            workloads.iter().map(|name| format!("workload.{name}.")).collect();
+        let is_own = |path: &str| {
+            let is_of = |prefix: &String| path.starts_with(prefix.as_str());
+            !path.starts_with("workload.") || prefixes.iter().any(is_of)
+        };
+        let settings = experiment.settings().iter().filter(|(path, _)| is_own(path));
         Job {
             // Who has none has no path that starts there.
             directory: std::env::current_dir().unwrap_or_else(|_| "/".into()),
             origin: experiment.origin.clone(),
             name: experiment.name.clone(),
-            workloads: experiment.workloads.clone(),
-            settings: experiment.settings().clone(),
+            workloads,
+            settings: settings.map(|(path, set)| (path.clone(), set.clone())).collect(),
             cell: key_of(trial),
             repeat: trial.repeat,
+            seed: trial.seed,
             cut: None,
         }
     }
@@ -62,7 +75,7 @@ impl Job {
         let _ = std::env::set_current_dir(&self.directory);
     }
 
-    /// The experiment.
+    /// The experiment, as far as it is about the trial's group.
     pub(super) fn experiment(&self) -> Experiment {
         let (origin, name) = (&self.origin, &self.name);
         Experiment::of_settings(origin, name, self.workloads.clone(), self.settings.clone())
@@ -76,10 +89,11 @@ impl Job {
     /// The trial among those of the experiment.
     pub(super) fn trial_of(&self, trials: Vec<Trial>) -> Result<Trial> {
         let is_meant = |trial: &Trial| trial.repeat == self.repeat && key_of(trial) == self.cell;
-        trials.into_iter().find(is_meant).ok_or_else(|| {
+        let trial = trials.into_iter().find(is_meant).ok_or_else(|| {
             let Job { cell, repeat, .. } = self;
             Error::failure(format!("the guest has no trial {cell}, repeat {repeat}"))
-        })
+        })?;
+        Ok(Trial { seed: self.seed, ..trial })
     }
 }
 
@@ -197,23 +211,34 @@ fn nothing() -> Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Plan;
+    use crate::experiment::{Cell, Plan};
 
     #[test]
     fn the_guest_plans_the_same_trials() {
         let text = "[volume]\ndrives = '3xwd740gd:1GiB'\nlevel = ['md-raid5', 'md-stripe']\ninterleave = '32KiB'\n\
                     [workload.read]\nkind = 'random'\nblock = ['4KiB', '64KiB']\ncount = 50\n\
-                    [workload.write]\nop = 'write'\namount = '16MiB'\n[run]\nseed = 7\n";
+                    [workload.write]\nop = 'write'\namount = '16MiB'\n\
+                    [workload.log]\nop = 'write'\ngroup = 'both'\n[workload.look]\ngroup = 'both'\nvolume.failed = '1'\n\
+                    [run]\nseed = 7\nrepeats = 2\n";
         let experiment = Experiment::parse("mine.toml", text).unwrap();
         let planned = Plan::new(&experiment).unwrap().trials;
-        // Another place in the plan is the same trial.
-        let meant = Trial { number: 0, ..planned[3].clone() };
-        let job = Job::from_bytes(&Job::new(&experiment, &meant).to_bytes().unwrap()).unwrap();
-        assert_eq!(job.experiment().canonical(), experiment.canonical());
-        let again = Plan::new(&job.experiment()).unwrap().trials;
-        assert_eq!(format!("{again:?}"), format!("{planned:?}"));
-        assert_eq!((job.trial_of(again).unwrap().number, job.cut()), (3, None));
-        assert!(job.trial_of(planned[..3].to_vec()).unwrap_err().to_string().contains("no trial"));
+        let said = |trial: &Trial| {
+            let cell = Cell { workload_index: 0, ..trial.cell.clone() };
+            format!("{:?}", Trial { number: 0, cell, ..trial.clone() })
+        };
+        for meant in &planned {
+            let job = Job::from_bytes(&Job::new(&experiment, meant).to_bytes().unwrap()).unwrap();
+            let own = Plan::new(&job.experiment()).unwrap().trials;
+            let of_group = |trial: &&Trial| trial.cell.workload == meant.cell.workload;
+            assert_eq!(own.len(), planned.iter().filter(of_group).count());
+            // Another place in the plan is the same trial.
+            assert_eq!(said(&job.trial_of(own).unwrap()), said(meant));
+            assert_eq!(job.cut(), None);
+            let others: Vec<Trial> =
+                planned.iter().filter(|other| said(other) != said(meant)).cloned().collect();
+            let none = job.trial_of(others).unwrap_err().to_string();
+            assert!(none.contains("no trial"), "{none}");
+        }
     }
 
     #[test]
