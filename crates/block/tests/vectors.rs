@@ -268,7 +268,10 @@ fn btrfs_places_its_chunks_by_the_rule() {
     for vector in vectors().filter(|vector| !list(&vector["chunks"]).is_empty()) {
         let name = text(&vector["name"]);
         let (profile, observed) = chunks(&vector);
-        let made = Chunks::of_blank(profile, &numbers(&vector["members"])).unwrap();
+        let of_metadata = text(&vector["system_and_metadata_chunks"][0]["type"]);
+        let metadata = of_metadata.strip_prefix("SYSTEM|").and_then(Profile::named).unwrap();
+        let made =
+            Chunks::of_blank_beside(profile, metadata, &numbers(&vector["members"])).unwrap();
         assert_eq!(made.data[..observed.len()], observed, "{name}");
         tables += 1;
     }

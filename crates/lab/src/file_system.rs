@@ -9,7 +9,7 @@ mod linux;
 pub mod real;
 mod zfs;
 
-pub use linux::metadata as btrfs_metadata;
+pub use linux::btrfs_profiles;
 
 use crate::error::Result;
 use crate::keys::{FromValue, Key, Section, Takes, Value, choice, keys};

@@ -26,7 +26,7 @@ use crate::question::Question;
 use crate::work::names_its_cache;
 use block::layout::{Level, Spread};
 use block::units::parse_bytes;
-use lab::file_system::btrfs_metadata;
+use lab::file_system::btrfs_profiles;
 use serde::Serialize;
 
 /// A command, and what it is for.
@@ -247,11 +247,10 @@ impl Plan<'_> {
 
     /// btrfs over the drives themselves.
     fn of_btrfs(&self, profile: &str) -> Vec<Command> {
-        let metadata = btrfs_metadata(profile);
         let mut commands = self.drives();
         commands.push(build(
             "btrfs over all of them",
-            format!("mkfs.btrfs -d {profile} -m {metadata} $disks"),
+            format!("mkfs.btrfs {} $disks", btrfs_profiles(profile, self.members)),
         ));
         commands.push(self.mount("mount it, by any of its devices", "${disks%% *}"));
         commands.push(check("profiles and drives", "btrfs filesystem usage /srv".into()));

@@ -64,20 +64,37 @@ struct Shape {
 }
 
 impl Profile {
+    /// All of them.
+    pub const ALL: [Profile; 9] = [
+        Profile::Single,
+        Profile::Dup,
+        Profile::Raid0,
+        Profile::Raid1,
+        Profile::Raid1c3,
+        Profile::Raid1c4,
+        Profile::Raid10,
+        Profile::Raid5,
+        Profile::Raid6,
+    ];
+
     /// The profile by btrfs's name for it.
     pub fn named(name: &str) -> Option<Profile> {
-        Some(match name.to_ascii_lowercase().as_str() {
-            "single" => Profile::Single,
-            "dup" => Profile::Dup,
-            "raid0" => Profile::Raid0,
-            "raid1" => Profile::Raid1,
-            "raid1c3" => Profile::Raid1c3,
-            "raid1c4" => Profile::Raid1c4,
-            "raid10" => Profile::Raid10,
-            "raid5" => Profile::Raid5,
-            "raid6" => Profile::Raid6,
-            _ => return None,
-        })
+        Self::ALL.into_iter().find(|profile| profile.name().eq_ignore_ascii_case(name))
+    }
+
+    /// btrfs's name for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Single => "single",
+            Profile::Dup => "dup",
+            Profile::Raid0 => "raid0",
+            Profile::Raid1 => "raid1",
+            Profile::Raid1c3 => "raid1c3",
+            Profile::Raid1c4 => "raid1c4",
+            Profile::Raid10 => "raid10",
+            Profile::Raid5 => "raid5",
+            Profile::Raid6 => "raid6",
+        }
     }
 
     #[rustfmt::skip]
@@ -96,12 +113,16 @@ impl Profile {
         Shape { device_stripes, devices_max, devices_min, devices_step, copies, parities }
     }
 
-    /// The profile of metadata beside data of this profile: copies where data has parity (as btrfs's
-    /// documentation recommends), else the same profile.
-    fn of_metadata(self) -> Profile {
+    /// The profile of metadata beside data of this profile on so many devices: what people are told to take, and what is said
+    /// here alone. What is there once has metadata twice, as mkfs.btrfs does by itself (DUP on one device, else RAID 1). Parity
+    /// has copies that survive as many devices, as btrfs's documentation has it: beside RAID 6, mkfs's own RAID 1 makes it warn
+    /// of "lower redundancy". Copies of data have as many of metadata.
+    pub fn of_metadata(self, devices: usize) -> Profile {
         match self {
-            Profile::Raid5 | Profile::Raid6 => Profile::Raid1,
-            other => other,
+            Profile::Single | Profile::Raid0 if devices == 1 => Profile::Dup,
+            Profile::Single | Profile::Raid0 | Profile::Raid5 => Profile::Raid1,
+            Profile::Raid6 => Profile::Raid1c3,
+            copies => copies,
         }
     }
 
@@ -123,9 +144,10 @@ impl Profile {
         matches!(self, Profile::Raid0 | Profile::Raid10 | Profile::Raid5 | Profile::Raid6)
     }
 
-    /// The smallest device that mkfs.btrfs takes.
+    /// The smallest device that mkfs.btrfs takes, however many there are.
     pub fn device_sectors_min(self) -> u64 {
-        allocator::device_bytes_min(self, self.of_metadata(), STRIPE_BYTES).div_ceil(SECTOR_BYTES)
+        let metadata = self.of_metadata(self.devices_min());
+        allocator::device_bytes_min(self, metadata, STRIPE_BYTES).div_ceil(SECTOR_BYTES)
     }
 
     /// The layout of a chunk with stripes of this many sectors; `stripes` counts those of all devices.
@@ -190,17 +212,30 @@ impl Chunks {
     ///
     /// Where mkfs.btrfs would refuse the devices, or there are more chunks than can be kept.
     pub fn of_blank(profile: Profile, device_sectors: &[u64]) -> Result<Chunks, LayoutError> {
-        Self::allocated(profile, device_sectors, STRIPE_BYTES)
+        Self::of_blank_beside(profile, profile.of_metadata(device_sectors.len()), device_sectors)
+    }
+
+    /// The same where somebody has given mkfs.btrfs another profile of `metadata`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`of_blank`](Self::of_blank).
+    pub fn of_blank_beside(
+        profile: Profile,
+        metadata: Profile,
+        device_sectors: &[u64],
+    ) -> Result<Chunks, LayoutError> {
+        Self::allocated(profile, metadata, device_sectors, STRIPE_BYTES)
     }
 
     /// The same, with all of btrfs's sizes scaled to another stripe length.
     pub(super) fn allocated(
         profile: Profile,
+        metadata: Profile,
         device_sectors: &[u64],
         stripe_bytes: u64,
     ) -> Result<Chunks, LayoutError> {
         super::check_members(device_sectors)?;
-        let metadata = profile.of_metadata();
         let least_bytes = allocator::device_bytes_min(profile, metadata, stripe_bytes);
         let least_sectors = least_bytes.div_ceil(SECTOR_BYTES);
         let small = device_sectors.iter().position(|&sectors| sectors < least_sectors);

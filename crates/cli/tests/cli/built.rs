@@ -192,7 +192,12 @@ const CASES: &[Case] = &[
         drives: 4,
         volume: "level = 'btrfs-raid10'",
         more: "run.on = 'kernel'\nfs = { kind = 'btrfs', options = 'compress=zstd' }\n",
-        expected: &["Data,RAID10", "Metadata,RAID10", "no errors found"],
+        expected: &[
+            "Data,RAID10",
+            "Metadata,RAID10",
+            "no errors found",
+            "/srv btrfs rw,relatime,compress=zstd:3,",
+        ],
     },
 ];
 
@@ -228,12 +233,16 @@ cat /etc/udev/rules.d/* /sys/block/vdb/queue/scheduler
     lvs --noheadings --separator '|' -o segtype,stripes,stripesize,regionsize vg0/data 2> /dev/null | sed 's/^ */lvs /'
 ";
 
-/// An array is put together by what was added to mdadm.conf, and mounted by what was added to fstab.
+/// An array is put together by what was added to mdadm.conf, and mounted by what was added to fstab, with the same options.
 const RESTART: &str = r#"
-if findmnt /srv > /dev/null && [ -e /dev/md0 ]; then
-    umount /srv; for d in /dev/md0 /dev/md1 /dev/md2; do [ ! -e $d ] || mdadm --stop $d; done
-    mdadm --assemble --scan; [ -e /dev/md0 ]; echo "exit $? of assembling"
+if findmnt /srv > /dev/null && grep -q ' /srv ' /etc/fstab; then
+    before=$(findmnt -no FSTYPE,OPTIONS /srv); umount /srv
+    if [ -e /dev/md0 ]; then
+        for d in /dev/md0 /dev/md1 /dev/md2; do [ ! -e $d ] || mdadm --stop $d; done
+        mdadm --assemble --scan; [ -e /dev/md0 ]; echo "exit $? of assembling"
+    fi
     mount /srv; echo "exit $? of mounting"
+    [ "$(findmnt -no FSTYPE,OPTIONS /srv)" = "$before" ]; echo "exit $? of the same options"
 fi
 "#;
 

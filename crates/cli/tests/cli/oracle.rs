@@ -2,8 +2,8 @@
 
 use super::kernel::{has_kernel, write};
 use super::{scratch, skipped, stdout, takes_long};
-use block::layout::Layout as _;
 use block::layout::btrfs::{self, Chunk, Chunks, Profile};
+use block::layout::{Layout as _, Segments};
 use block::{Health, Op, Place, Plan, Request};
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,30 +148,21 @@ fn compared(level: &str, interleave: u64, drives: usize, trace: &str) -> u64 {
     number
 }
 
-/// The profiles, and that of the metadata beside each, as docs/map.md has them.
-const PROFILES: [(&str, &str); 9] = [
-    ("single", "single"),
-    ("dup", "dup"),
-    ("raid0", "raid0"),
-    ("raid1", "raid1"),
-    ("raid1c3", "raid1c3"),
-    ("raid1c4", "raid1c4"),
-    ("raid10", "raid10"),
-    ("raid5", "raid1"),
-    ("raid6", "raid1"),
-];
-
-/// Makes a btrfs, writes a file, reads it page by page and takes space until data has more chunks, each at a time of its own.
+/// Makes a btrfs, writes a file, writes on behind it, reads it page by page and takes space until data has more chunks, each at a
+/// time of its own.
 /// Says where the file is, and what chunks there are.
 const BTRFS: &str = r#"
 set -e
-mount=$1; data=$2; metadata=$3; pages=$4; shift 4
+mount=$1; data=$2; metadata=$3; pages=$4; more=$5; shift 5
 began=$(date +%s); until_s() { sleep $(($1 + began - $(date +%s))); }
 umount $mount
 mkfs.btrfs -q -f -d $data -m $metadata "$@"
 mount -t btrfs $1 $mount
 until_s 20
 seq -f '%-4095.0f' $pages | dd of=$mount/numbered bs=${pages}x4k iflag=fullblock 2> /run/said
+sync
+until_s 25
+seq -f '%-4095.0f' $more | dd of=$mount/numbered bs=${more}x4k iflag=fullblock oflag=append conv=notrunc 2> /run/said
 sync; filefrag -e -b4096 $mount/numbered
 echo 3 > /proc/sys/vm/drop_caches
 until_s 40
@@ -195,36 +186,34 @@ fn btrfs_has_its_chunks_and_stripes_where_the_layouts_say() {
     for seed in 0..seeds() {
         let mut draw = drawing(seed);
         let (mut text, mut cases) = ("fs.kind = \"btrfs\"\n".to_string(), Vec::new());
-        for (data, metadata) in PROFILES {
-            let profile = Profile::named(data).unwrap();
+        for profile in Profile::ALL {
+            let data = profile.name();
             let devices = profile.devices_min() as u64 + draw(4);
             let mib: Vec<u64> = (0..devices).map(|_| 300 + 20 * draw(25)).collect();
             let sectors: Vec<u64> = mib.iter().map(|mib| mib << 11).collect();
             let chunks = Chunks::of_blank(profile, &sectors).unwrap();
-            // Whole rows, which are written without reading.
-            let parities = [("raid5", 1), ("raid6", 2)].iter().find(|(name, _)| *name == data);
-            let row = parities.map_or(1, |(_, of)| 16 * (chunks.data[0].stripes.len() as u64 - of));
-            let pages = READS.next_multiple_of(row);
+            let metadata = profile.of_metadata(mib.len()).name();
+            // Rows of parity are whole, but for those at both ends and where it is written on.
+            let (pages, more) = (READS + draw(40), 1 + draw(40));
             let drives: Vec<String> = mib.iter().map(|mib| format!("1xmd-hdd:{mib}MiB")).collect();
             let names: Vec<String> =
                 ('a'..='z').take(mib.len()).map(|letter| format!("/dev/vd{letter}")).collect();
             writeln!(
                 text,
                 "workload.{data} = {{ kind = \"command\", volume.level = \"btrfs-dup\", volume.drives = \"{}\", \
-                 command = \"sh {} {{mount}} {data} {metadata} {} {}\" }}",
+                 command = \"sh {} {{mount}} {data} {metadata} {pages} {more} {}\" }}",
                 drives.join("+"),
                 script.display(),
-                pages,
                 names.join(" ")
             )
             .unwrap();
-            cases.push((data, profile, sectors, chunks));
+            cases.push((data, profile, sectors, chunks, pages));
         }
         let traces = traced(&text);
-        for (data, profile, sectors, chunks) in cases {
+        for (data, profile, sectors, chunks, pages) in cases {
             let (trace, said) = &traces[data];
             let case = format!("seed {seed}: {data} on {sectors:?}");
-            check_btrfs(&case, profile, (&chunks.data, sectors.len()), trace, said);
+            check_btrfs(&case, profile, (&chunks.data, sectors.len()), pages, (trace, said));
         }
     }
 }
@@ -264,8 +253,8 @@ fn check_btrfs(
     case: &str,
     profile: Profile,
     (predicted, devices): (&[Chunk], usize),
-    trace: &str,
-    said: &str,
+    first_pages: u64,
+    (trace, said): (&str, &str),
 ) {
     let chunks = data_chunks(said);
     assert!(chunks.len() > 1, "{case}: no chunk was added: {said}");
@@ -282,20 +271,12 @@ fn check_btrfs(
         }
         panic!("{case}: {byte} is in no chunk of data")
     };
-    let (mut pages, mut planned) = (Vec::new(), BTreeSet::new());
-    let mut plan = Plan::new();
-    for (page, length) in runs(said) {
-        let first = of_address(page * 4096);
-        pages.extend((0..length).map(|page| first + 8 * page));
-        let request =
-            Request { target: 0, op: Op::WRITE, sector: first, sectors: length as u32 * 8 };
-        layout.plan(request, &Health::all_up(devices), &mut plan).unwrap();
-        for request in plan.steps().iter().map(|step| step.request) {
-            assert_ne!(request.op, Op::Read, "{case}: whole rows are written");
-            planned.extend(sectors_of(request.target, request.sector, request.sectors.into()));
-        }
-    }
-    assert!(pages.len() as u64 >= READS, "{case}: {said}");
+    let pages: Vec<u64> = runs(said)
+        .iter()
+        .flat_map(|&(page, length)| (page..page + length).map(|page| of_address(page * 4096)))
+        .collect();
+    assert!(pages.len() as u64 > first_pages, "{case}: {said}");
+    let (first, more) = pages.split_at(first_pages as usize);
     let commands = trace.lines().skip(1).map(|line| {
         let words: Vec<&str> = line.split(',').collect();
         let at_s = words[0].parse::<f64>().unwrap() / 1e6;
@@ -311,24 +292,28 @@ fn check_btrfs(
             })
         })
     };
-    let mut written = BTreeSet::new();
-    for &(_, _, drive, sector, sectors) in
-        commands.iter().filter(|of| of.1 == "W" && (10.0..30.0).contains(&of.0))
-    {
-        // Copies of the superblock are at 64 KiB and 64 MiB, wherever chunks are.
-        let is_superblock = sectors == 8 && [128, 131_072].contains(&sector);
-        if is_of_data(drive, sector) && !is_superblock {
-            written.extend(sectors_of(drive, sector, sectors));
+    for (pages, during_s) in [(first, 10.0..23.0), (more, 23.0..35.0)] {
+        let mut written = BTreeSet::new();
+        for &(_, _, drive, sector, sectors) in
+            commands.iter().filter(|of| of.1 == "W" && during_s.contains(&of.0))
+        {
+            // Copies of the superblock are at 64 KiB and 64 MiB, wherever chunks are.
+            let is_superblock = sectors == 8 && [128, 131_072].contains(&sector);
+            if is_of_data(drive, sector) && !is_superblock {
+                written.extend(sectors_of(drive, sector, sectors));
+            }
         }
+        let planned = written_by(&layout, devices, pages);
+        let [more, less] =
+            [written.difference(&planned).next(), planned.difference(&written).next()];
+        assert_eq!(
+            (more, less),
+            (None, None),
+            "{case}, {during_s:?}: written and not planned, planned and not written"
+        );
     }
-    let [more, less] = [written.difference(&planned).next(), planned.difference(&written).next()];
-    assert_eq!(
-        (more, less),
-        (None, None),
-        "{case}: written and not planned, planned and not written"
-    );
     let reads =
-        commands.iter().filter(|of| of.1 == "R" && of.4 == 8 && (30.0..50.0).contains(&of.0));
+        commands.iter().filter(|of| of.1 == "R" && of.4 == 8 && (35.0..50.0).contains(&of.0));
     let mut read = 0;
     for (page, &(_, _, member, sector, _)) in pages.iter().zip(reads) {
         let mut places = Vec::new();
@@ -337,6 +322,21 @@ fn check_btrfs(
         read += 1;
     }
     assert_eq!(read, pages.len(), "{case}: each page is read");
+}
+
+/// The sectors that are written where these pages of a volume are, whose order is that of their file.
+fn written_by(layout: &Segments, devices: usize, pages: &[u64]) -> BTreeSet<(u32, u64)> {
+    let (mut written, mut plan) = (BTreeSet::new(), Plan::new());
+    for run in pages.chunk_by(|page, next| page + 8 == *next) {
+        let (sector, sectors) = (run[0], run.len() as u32 * 8);
+        let request = Request { target: 0, op: Op::WRITE, sector, sectors };
+        layout.plan(request, &Health::all_up(devices), &mut plan).unwrap();
+        let steps = plan.steps().iter().map(|step| step.request);
+        for request in steps.filter(|request| request.op != Op::Read) {
+            written.extend(sectors_of(request.target, request.sector, request.sectors.into()));
+        }
+    }
+    written
 }
 
 /// Sectors of a drive.

@@ -5,6 +5,7 @@ use super::{BLOCK, Bare, FileSystemKind, MakesFiles};
 use crate::error::{Error, Result};
 use crate::keys::{Takes, choice, keys};
 use block::SECTOR_BYTES;
+use block::layout::btrfs::Profile;
 use block::units::format_bytes;
 use sim::fs::Session;
 use sim::fs::kernel::Delays;
@@ -121,10 +122,9 @@ impl MakesFiles for Real {
                 (keys.mkfs(volume)?, "xfsprogs", &keys.options)
             }
             Real::Btrfs(keys) => {
-                // On one device metadata is there twice.
-                let (data, meta) =
-                    volume.profile.map_or(("single", "dup"), |data| (data, metadata(data)));
-                let line = format!("mkfs.btrfs -q -f -d {data} -m {meta}");
+                // One device, or several.
+                let (data, devices) = volume.profile.map_or(("single", 1), |data| (data, 2));
+                let line = format!("mkfs.btrfs -q -f {}", btrfs_profiles(data, devices));
                 (words(&line), "btrfs-progs", &keys.options)
             }
             Real::F2fs(keys) => {
@@ -196,13 +196,14 @@ impl XfsKeys {
     }
 }
 
-/// The profile of btrfs's metadata beside that of the data: of what is there once, on several devices, metadata are there
-/// twice, as mkfs.btrfs has it.
-pub fn metadata(profile: &str) -> &str {
-    match profile {
-        "single" | "raid0" => "raid1",
-        other => other,
-    }
+/// What mkfs.btrfs is told for data of a profile on so many devices: that, and the profile of metadata beside it.
+///
+/// # Panics
+///
+/// Where btrfs has no such profile: that is a bug of whoever named it.
+pub fn btrfs_profiles(data: &str, devices: usize) -> String {
+    let profile = Profile::named(data).expect("a profile of btrfs");
+    format!("-d {data} -m {}", profile.of_metadata(devices).name())
 }
 
 #[cfg(test)]
@@ -274,12 +275,18 @@ mod tests {
     fn btrfs_has_its_profile_and_others_none() {
         let raid1 = Geometry { profile: Some("raid1"), ..Geometry::default() };
         assert_eq!(mkfs("btrfs", &raid1).unwrap(), "mkfs.btrfs -q -f -d raid1 -m raid1");
-        // What is lost with any device is data alone.
-        for once in ["raid0", "single"] {
-            let volume = Geometry { profile: Some(once), ..Geometry::default() };
-            let made = format!("mkfs.btrfs -q -f -d {once} -m raid1");
+        // What is lost with any device is data alone, and parity has copies of metadata.
+        for (data, metadata) in
+            [("raid0", "raid1"), ("single", "raid1"), ("raid5", "raid1"), ("raid6", "raid1c3")]
+        {
+            let volume = Geometry { profile: Some(data), ..Geometry::default() };
+            let made = format!("mkfs.btrfs -q -f -d {data} -m {metadata}");
             assert_eq!(mkfs("btrfs", &volume).unwrap(), made);
         }
+        assert_eq!(
+            mkfs("btrfs", &Geometry::default()).unwrap(),
+            "mkfs.btrfs -q -f -d single -m dup"
+        );
         for kind in ["ext4", "xfs", "f2fs"] {
             let said = mkfs(kind, &raid1).unwrap_err();
             assert!(said.contains("`volume.level` = btrfs-raid1 is a volume of btrfs's own"));

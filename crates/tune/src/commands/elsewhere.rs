@@ -3,6 +3,7 @@
 
 use super::requests::{raidz_kib, record_size};
 use super::{Command, Plan, Requests, build, ccd, near_level};
+use lab::file_system::btrfs_profiles;
 
 /// The commands of LVM, ZFS, btrfs, FreeBSD's GEOM, and NetBSD's ccd and RAIDframe.
 pub(super) fn commands(plan: &Plan<'_>) -> Vec<Command> {
@@ -142,7 +143,7 @@ fn stripe(plan: &Plan<'_>) -> Vec<Line> {
     vec![
         lvm(plan, &format!("--type striped -i {members} -I {kib}k")),
         zfs(plan, &disks(plan)),
-        btrfs(plan, "-d raid0 -m raid1"),
+        btrfs(plan, "raid0"),
         geom(plan, format!("gstripe label -v -s {} data {}", kib * 1024, disks(plan))),
         Line {
             system: "NetBSD",
@@ -361,8 +362,9 @@ fn raidz(plan: &Plan<'_>, vdevs: &str, parities: u64, width: usize) -> Line {
     Line { note, ..line }
 }
 
-fn btrfs(plan: &Plan<'_>, profiles: &str) -> Line {
+fn btrfs(plan: &Plan<'_>, data: &str) -> Line {
     let note = left_out(plan, "btrfs has no hot spares");
+    let profiles = btrfs_profiles(data, plan.members);
     Line { system: "btrfs", note, shell: format!("mkfs.btrfs {profiles} {}", disks(plan)) }
 }
 
@@ -375,7 +377,7 @@ fn btrfs_copies(plan: &Plan<'_>, copies: usize) -> Line {
         4 => "raid1c4",
         _ => return without("btrfs", "it keeps four copies at most"),
     };
-    btrfs(plan, &format!("-d {profile} -m {profile}"))
+    btrfs(plan, profile)
 }
 
 fn geom(plan: &Plan<'_>, shell: String) -> Line {

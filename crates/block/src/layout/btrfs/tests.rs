@@ -3,20 +3,12 @@
 use super::super::tests::{check_map, check_pieces, check_places};
 use super::*;
 
-const PROFILES: [Profile; 9] = [
-    Profile::Single,
-    Profile::Dup,
-    Profile::Raid0,
-    Profile::Raid1,
-    Profile::Raid1c3,
-    Profile::Raid1c4,
-    Profile::Raid10,
-    Profile::Raid5,
-    Profile::Raid6,
-];
+fn allocated(profile: Profile, devices: &[u64]) -> Result<Chunks, LayoutError> {
+    Chunks::allocated(profile, profile.of_metadata(devices.len()), devices, SECTOR_BYTES)
+}
 
 fn scaled(profile: Profile, devices: &[u64]) -> Result<Segments, LayoutError> {
-    let chunks = Chunks::allocated(profile, devices, SECTOR_BYTES)?;
+    let chunks = allocated(profile, devices)?;
     lay_out_by(profile, &chunks.data, devices.len(), 1)
 }
 
@@ -27,7 +19,7 @@ fn mib(count: u64) -> u64 {
 #[test]
 fn small_devices_map_one_to_one() {
     let rooms = [229, 300, 410, 777];
-    for profile in PROFILES {
+    for profile in Profile::ALL {
         let shape = profile.shape();
         for count in profile.devices_min()..=5 {
             for (first, step) in [(0, 0), (0, 1), (2, 3)] {
@@ -48,7 +40,7 @@ fn small_devices_map_one_to_one() {
 /// Requests over several chunks are the pieces of each.
 #[test]
 fn pieces_go_on_in_the_next_chunk() {
-    for profile in PROFILES {
+    for profile in Profile::ALL {
         let devices = vec![mib(229); profile.devices_min() + 1];
         let volume = scaled(profile, &devices).unwrap();
         assert!(volume.list().count() > 1, "{profile:?} has several chunks");
@@ -76,10 +68,10 @@ fn holes(chunks: &Chunks, metadata: Profile, data: Profile, device: u32, bytes: 
 /// Chunks are at addresses one after another, and go on until too few devices have a stripe's room.
 #[test]
 fn chunks_follow_each_other_and_fill_the_devices() {
-    for profile in PROFILES {
+    for profile in Profile::ALL {
         for count in profile.devices_min()..7 {
             let devices = vec![mib(1500); count];
-            let chunks = Chunks::allocated(profile, &devices, SECTOR_BYTES).unwrap();
+            let chunks = allocated(profile, &devices).unwrap();
             let mut all: Vec<&Chunk> = chunks.own.iter().chain(&chunks.data).collect();
             all.sort_unstable_by_key(|chunk| chunk.logical_bytes);
             for two in all.windows(2) {
@@ -88,7 +80,7 @@ fn chunks_follow_each_other_and_fill_the_devices() {
             let shape = profile.shape();
             let has_room = |&device: &u32| {
                 let bytes = mib(1500) * SECTOR_BYTES;
-                let holes = holes(&chunks, profile.of_metadata(), profile, device, bytes);
+                let holes = holes(&chunks, profile.of_metadata(count), profile, device, bytes);
                 holes.iter().any(|&hole| hole >= shape.device_stripes * SECTOR_BYTES)
             };
             let left = (0..count as u32).filter(has_room).count();
@@ -98,13 +90,28 @@ fn chunks_follow_each_other_and_fill_the_devices() {
     }
 }
 
+/// Metadata survive the loss of as many devices as data do, of one device where data survive none.
+#[test]
+fn metadata_survive_what_data_do() {
+    for profile in Profile::ALL {
+        for devices in profile.devices_min()..7 {
+            let metadata = profile.of_metadata(devices);
+            assert!(metadata.devices_min() <= devices, "{profile:?}");
+            let least = usize::from(devices > 1 && profile != Profile::Dup);
+            assert_eq!(metadata.losses_survived(), profile.losses_survived().max(least));
+        }
+        assert_eq!(Profile::named(profile.name()), Some(profile));
+    }
+}
+
 /// What the kernel's heapsort makes of equals is neither their order nor its reverse.
 #[test]
 fn devices_with_the_most_room_come_first() {
     let order = |chunk: &Chunk| chunk.stripes.iter().map(|stripe| stripe.0).collect::<Vec<_>>();
     let chunks = Chunks::of_blank(Profile::Raid1, &[524_288, 819_200, 1_433_600]).unwrap();
     assert_eq!(chunks.data[..3].iter().map(order).collect::<Vec<_>>(), [[1, 2], [2, 1], [2, 0]]);
-    let chunks = Chunks::of_blank(Profile::Raid6, &[1_048_576; 5]).unwrap();
+    let chunks =
+        Chunks::of_blank_beside(Profile::Raid6, Profile::Raid1, &[1_048_576; 5]).unwrap();
     assert_eq!(order(&chunks.data[1]), [1, 2, 0, 4, 3]);
     let chunks = Chunks::of_blank(Profile::Raid1c3, &[1_048_576; 4]).unwrap();
     assert_eq!(order(&chunks.data[1]), [0, 2, 3]);
