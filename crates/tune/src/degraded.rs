@@ -212,9 +212,8 @@ fn why_faster(row: &FrontRow) -> Option<Line> {
     let is_fewer = |[whole, failed]: &[f64; 2]| row.has_parity && failed < whole;
     let [whole, failed] = row.commands.filter(is_fewer)?;
     let text = format!(
-        "{} does {} {} with a drive failed and {} whole, for it takes {} commands to drives a request, not {}, and fewer writes wait \
-         for reads: to write a chunk of the failed drive md reads the rest of its stripe, which the stripe cache then has for the writes \
-         that follow, and parity on that drive is neither read nor written",
+        "{} does {} {} with a drive failed and {} whole, with {} commands to drives a request, not {}: a write to the failed drive's chunk \
+         reads the rest of its stripe, which the next writes find in the stripe cache, and parity on that drive costs nothing",
         row.called(),
         figure(row.degraded?),
         row.unit,
@@ -299,10 +298,7 @@ mod tests {
         let found = crate::tune_experiment(&posed, open, None, &mut |_| ()).unwrap();
         let line = found.lines.iter().find(|(about, _)| about == "one failed").unwrap();
         assert!(line.1.contains(" MB/s with a drive failed and 7"), "{line:?}");
-        assert!(
-            line.1.contains(" takes 2.60 commands to drives a request, not 3.00, "),
-            "{line:?}"
-        );
+        assert!(line.1.contains(" with 2.60 commands to drives a request, not 3.00: "), "{line:?}");
     }
 
     /// What was measured of a whole layout is not measured again: half of its rate makes twice the share that is left.

@@ -1,4 +1,4 @@
-//! The front: the best of each level, where none beats it in everything.
+//! The front: of each level what to have of it, where no other level beats it in everything.
 
 use crate::bitmap::tenths;
 use crate::candidate::Candidate;
