@@ -4,7 +4,8 @@
 //! nothing either, as everywhere.
 
 use crate::candidate::Candidate;
-use crate::front::{self, FrontRow, commits_of};
+use crate::commits;
+use crate::front::{self, FrontRow};
 use crate::groups::Groups;
 use crate::posed::Posed;
 use crate::space::{At, Open, Space, alone, run_all};
@@ -72,7 +73,7 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
         };
         let Some(candidate) = candidates.iter().find(|of| is_at(of, &row.at)) else { continue };
         let own = || records.iter().filter(|record| is_at(candidate, &record.at));
-        row.commits = commits_of(own());
+        row.commits = commits::of_layout(own());
         row.commands = commands(own()).map(|whole| [whole; 2]);
         if row.survives == 0 {
             continue;

@@ -153,9 +153,10 @@ impl Tried {
                 Rests::add(&mut rests, estimate.key, assumed, format!("{then} with {otherwise}"));
             }
         }
-        let what = match is_one {
-            true => format!("the answer's {} {} rest", figure(answer.value), answer.unit),
-            false => "the answer's figures rest".into(),
+        let what = if is_one {
+            format!("the answer's {} {} rest", figure(answer.value), answer.unit)
+        } else {
+            "the answer's figures rest".into()
         };
         rest(&what, kind, &rests)
     }

@@ -2,6 +2,7 @@
 
 use crate::bitmap::tenths;
 use crate::candidate::Candidate;
+use crate::commits;
 use crate::groups::Groups;
 use crate::pick::{GONE_MIN, SAFER_BY, nearest_of_level};
 use crate::posed::Posed;
@@ -21,10 +22,8 @@ use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use store::quantity::Better;
 use store::record::{Record, plain};
-use store::sample;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
-use verdict::stats::median;
 use verdict::tables::{figure, slower};
 
 /// Rates that differ by less are the same: the logarithm of their ratio.
@@ -258,58 +257,12 @@ pub(crate) struct Shown {
 impl Shown {
     pub(crate) fn of(rows: &[FrontRow]) -> Shown {
         Shown {
-            commits: commit_columns(rows),
+            commits: commits::columns(rows),
             degraded: rows.iter().any(|row| row.degraded.is_some()),
             cost: rows.iter().any(|row| row.usd_per_tb.is_some()),
             torn: rows.iter().any(|row| row.torn_by_crash.is_some()),
         }
     }
-}
-
-/// Samples of a stream that flushes: who asks about a database wants both, whatever layouts are ranked by.
-const OF_COMMITS: [&str; 2] = ["commits_per_s", "commit_p99_ms"];
-
-/// What the streams of these records of one layout make of commits, each by its sample; nothing where they are of several workloads or
-/// conditions, of which none is the row's.
-pub(crate) fn commits_of<'a>(records: impl Iterator<Item = &'a Record>) -> BTreeMap<String, f64> {
-    let records: Vec<&Record> = records.collect();
-    let Some(first) = records.first() else { return BTreeMap::new() };
-    if records.iter().any(|of| of.workload != first.workload || of.at != first.at) {
-        return BTreeMap::new();
-    }
-    let is_of_commits =
-        |name: &&str| OF_COMMITS.contains(&name.rsplit('.').next().unwrap_or_default());
-    let median_of = |name: &str| {
-        let values: Vec<f64> = records.iter().filter_map(|of| of.sample(name)).collect();
-        Some((name.to_string(), median(&values)?))
-    };
-    first.samples.names().filter(is_of_commits).filter_map(median_of).collect()
-}
-
-/// The samples of commits that any row has, first the rates, and what their columns are called: with the stream where several commit.
-/// What the speed says already has none.
-fn commit_columns(rows: &[FrontRow]) -> Vec<(String, String)> {
-    let mut names: Vec<&String> = rows.iter().flat_map(|row| row.commits.keys()).collect();
-    names.sort();
-    names.dedup();
-    let parts = |name: &str| -> (String, String) {
-        let (stream, own) = name.rsplit_once('.').unwrap_or(("", name));
-        (stream.into(), own.into())
-    };
-    let is_speed =
-        |name: &str| rows.iter().all(|row| row.commits.get(name).copied() == Some(row.value));
-    let is_one = names.iter().all(|name| parts(name).0 == parts(names[0]).0);
-    let mut columns = Vec::new();
-    for kind in OF_COMMITS {
-        for name in names.iter().filter(|name| parts(name).1 == kind && !is_speed(name)) {
-            let Some(of) = sample::find(kind) else { continue };
-            let called = of.called.replace('_', " ");
-            let blank = if of.unit.starts_with('/') { "" } else { " " };
-            let stream = if is_one { String::new() } else { format!("{} ", parts(name).0) };
-            columns.push(((*name).clone(), format!("{stream}{called}{blank}{}", of.unit)));
-        }
-    }
-    columns
 }
 
 /// The chance of a layout that all is lost, beside the `other`'s.
@@ -379,7 +332,7 @@ pub(crate) fn is_more_room(bytes: u64, than: u64) -> bool {
 /// The `answer` stands there whatever ties with it or beats it: a slower rig may have turned it.
 pub(crate) fn of_posed(
     space: &Space,
-    verdict: &Verdict,
+    (verdict, records): (&Verdict, &[Record]),
     posed: &Posed,
     answer: Option<&At>,
 ) -> Result<Vec<FrontRow>> {
@@ -420,7 +373,7 @@ pub(crate) fn of_posed(
             usable_bytes,
             degraded: None,
             commands: None,
-            commits: BTreeMap::new(),
+            commits: commits::of_layout(records.iter().filter(|of| space.at_of(of) == ranked.at)),
             cost_usd,
             usd_per_tb: cost_usd.map(|cost| usd_per_tb(cost, usable_bytes)),
             survives,
@@ -511,12 +464,12 @@ pub(crate) fn front(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use block::layout::Spread;
     use lab::catalogue;
 
-    fn row(level: &str, value: f64, terabytes: u64, gone: f64) -> FrontRow {
+    pub(crate) fn row(level: &str, value: f64, terabytes: u64, gone: f64) -> FrontRow {
         let range = Range { low: 0.0, middle: gone / 10.0, high: gone };
         FrontRow {
             at: Map::new(),
@@ -580,41 +533,6 @@ mod tests {
         assert_eq!(cells(&front[1])[1], "1MiB, 4096 rows");
         assert_eq!(cells(&front[1]).last().unwrap(), "up to 14 %");
         assert_eq!(cells(&front[0]).last().unwrap(), "–");
-    }
-
-    /// Who asks about a database wants commits beside the rate, and where several streams commit, those of each.
-    #[test]
-    fn commits_stand_beside_the_speed() {
-        let text = "run.repeats = 2\nvolume.drives = '2xp4800x-375gb'\nvolume.level = 'md-mirror'\n\
-                    [workload.pages]\nkind = 'random'\ngroup = 'db'\ncount = 200\n\
-                    [workload.wal]\nkind = 'sequential'\nop = 'write'\nflush_every = 1\ngroup = 'db'\ncount = 200\n";
-        let (_, _, records) = crate::posed::tests::asked(text);
-        assert_eq!(records.len(), 2);
-        let commits = commits_of(records.iter());
-        let names: Vec<&String> = commits.keys().collect();
-        assert_eq!(names, ["wal.commit_p99_ms", "wal.commits_per_s"]);
-        let rates: Vec<f64> =
-            records.iter().filter_map(|of| of.sample("wal.commits_per_s")).collect();
-        let middle = (rates[0] + rates[1]) / 2.0;
-        assert!(
-            (commits["wal.commits_per_s"] / middle - 1.0).abs() < 1e-9,
-            "{commits:?} {rates:?}"
-        );
-
-        let with = FrontRow { commits, ..row("md-mirror", 100.0, 1, 0.0) };
-        let without = row("md-raid6", 90.0, 1, 0.0);
-        let (heading, _) = FrontRow::heading(&[with.clone(), without.clone()]);
-        assert_eq!(heading[2..5], ["speed", "commits/s", "commit p99 ms"]);
-        let shown = Shown::of(std::slice::from_ref(&with));
-        assert_eq!(with.cells(&shown)[3], figure(with.commits["wal.commits_per_s"]));
-        assert_eq!(without.cells(&shown)[3..5], ["–"; 2]);
-        let mut two = with.clone();
-        two.commits.insert("redo.commits_per_s".into(), 5.0);
-        let (heading, _) = FrontRow::heading(&[two]);
-        assert_eq!(heading[3..6], ["redo commits/s", "wal commits/s", "wal commit p99 ms"]);
-        // What the speed says already is not said again.
-        let judged = FrontRow { value: with.commits["wal.commits_per_s"], ..with };
-        assert_eq!(FrontRow::heading(&[judged]).0[3], "commit p99 ms");
     }
 
     /// A crash may tear RAID 5, and not RAID 5 with a partial parity log: of two that tie only the second stands there, and the slower

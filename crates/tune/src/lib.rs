@@ -35,6 +35,7 @@ mod bitmap;
 mod blocks;
 mod candidate;
 mod commands;
+mod commits;
 mod confirm;
 mod costs;
 mod danger;

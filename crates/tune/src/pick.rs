@@ -110,10 +110,10 @@ pub(crate) fn pick(
     let best = unwaited.or(safer).or(roomier).map_or(fastest, |of| ties[of]);
     let alike = alike(candidates, question, best, &ties);
     let safest = least_risk(candidates, question, &alike)?;
-    let tied = plainest(candidates, &safest).unwrap_or(best);
-    let is_nearest = plainest(candidates, &alike) == Some(tied);
-    let default = default_of_safest(candidates, verdict, (fastest, tied), &safest);
-    let plainest = default.unwrap_or(tied);
+    let nearest = plainest(candidates, &safest).unwrap_or(best);
+    let is_nearest = plainest(candidates, &alike) == Some(nearest);
+    let default = default_of_safest(candidates, verdict, (fastest, nearest), &safest);
+    let plainest = default.unwrap_or(nearest);
     let why = match (safer, roomier) {
         (Some(_), _) => Why::Safer { than: fastest },
         (None, Some(_)) => Why::Roomier { than: fastest },

@@ -174,8 +174,7 @@ pub fn tune_experiment(
     let asked = asked.transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     // What is measured on a slower rig is what counts.
-    let there = asked.as_ref().filter(|(confirmed, _)| !confirmed.without_processor);
-    let turned = there.filter(|(confirmed, _)| !confirmed.holds);
+    let turned = asked.as_ref().filter(|(of, _)| !of.without_processor && !of.holds);
     let judged = turned.map_or(&verdict, |(_, there)| there);
     let [first, second] = [0, 1].map(|place| judged.ranked.get(place));
     let best = first.and_then(|first| space.place(&first.at));
@@ -185,10 +184,7 @@ pub fn tune_experiment(
         _ => Vec::new(),
     };
     let answer = first.map(|first| &first.at);
-    let mut front = front::of_posed(&space, &verdict, posed, answer)?;
-    for row in &mut front {
-        row.commits = front::commits_of(records.iter().filter(|of| space.at_of(of) == row.at));
-    }
+    let mut front = front::of_posed(&space, (&verdict, &records), posed, answer)?;
     let is_modelled = degraded::of_posed(posed, &space, open, (&records, &mut front));
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
     let lost = risk.as_ref().zip(best);
@@ -505,7 +501,7 @@ pub(crate) mod tests {
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes).unwrap();
         let far = verdict.ranked.iter().find(|of| of.at["volume.level"] == "md-raid10-f2").unwrap();
         let is_there = |answer: &At| {
-            let rows = front::of_posed(&space, &verdict, &posed, Some(answer)).unwrap();
+            let rows = front::of_posed(&space, (&verdict, &records), &posed, Some(answer)).unwrap();
             rows.iter().any(|row| row.at == far.at)
         };
         assert!(!is_there(&verdict.ranked[0].at), "near copies are as fast: {:?}", verdict.ranked);

@@ -181,12 +181,11 @@ fn search(
     };
     let (best, _) = picked;
     let (_, more) = of_question::measured(tried, candidates, best)?;
-    let (verdict, picked) = match more {
-        true => {
-            let (verdict, settled) = settled(tried, candidates)?;
-            (verdict, settled.unwrap_or(picked))
-        }
-        false => (verdict, picked),
+    let (verdict, picked) = if more {
+        let (verdict, settled) = settled(tried, candidates)?;
+        (verdict, settled.unwrap_or(picked))
+    } else {
+        (verdict, picked)
     };
     if !measure_defaults_of_front(tried, &verdict, picked.0)? {
         return Ok(Searched { verdict, picked });
