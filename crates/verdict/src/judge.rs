@@ -54,6 +54,7 @@ use layouts::sorted_words;
 use of_factors::{all_effects, splits};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+use standing::Known;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use store::error::Result;
@@ -253,27 +254,15 @@ impl Verdict {
         let is_whole = manifest.modelled() && records.len() == manifest.trials && whole;
         let samples: Vec<&str> = aim.samples.iter().map(String::as_str).collect();
         let evidence = Evidence::of(manifest, records, &samples);
-        let (error, level) = (evidence.difference(), evidence.level());
-        let spreads = within::spreads(records);
-        let unsure = within::of_trials(manifest, records, &samples);
-        let noise = |scores: &[Vec<f64>], residuals| {
-            let noise = Noise::of(scores, residuals, error).or_within(&spreads);
-            let noise = noise.or_of_trials(&unsure).with_level(level);
-            if is_whole { noise.in_pairs(scores) } else { noise }
-        };
-        let count = layouts.layouts.len();
-        let of_part = |part: &aim::Part| {
-            let values: Vec<Vec<f64>> = (0..count).map(|index| part.values(index)).collect();
-            noise(&values, standing::residuals(&effects, aim, &layouts, part))
-        };
-        let noises: Vec<Noise> = aim.parts.iter().map(of_part).collect();
+        let known = Known::new(manifest, records, &samples, &evidence, is_whole);
+        let noises = known.noises(aim, &layouts, &effects);
         let mut verdict = Verdict {
             objective: aim.words.clone(),
             unit: aim.unit.clone(),
             better: aim.better,
             ranked: Vec::new(),
             left_out: Vec::new(),
-            noise: standing::widest(&noises).unwrap_or_else(|| noise(&scores, None)),
+            noise: standing::widest(&noises).unwrap_or_else(|| known.noise(&scores, None)),
             situations: Vec::new(),
             safety: None,
             front: Vec::new(),

@@ -4,17 +4,62 @@
 use super::aim::{Aim, Part};
 use super::effects::Effects;
 use super::layouts::Layouts;
-use super::{Standing, Verdict};
+use super::{Standing, Verdict, within};
+use crate::evidence::Evidence;
 use crate::stats::noise::{Difference, Noise};
+use store::Manifest;
+use store::record::Record;
+
+/// What is known of how far trials differ.
+pub(super) struct Known {
+    /// What a model may err in differences, and in values.
+    error: f64,
+    level: Option<f64>,
+    /// How much rates varied within runs, and how unsure each trial is of what it is judged by.
+    spreads: Vec<(f64, f64)>,
+    unsure: Vec<f64>,
+    /// Whether repeats are blocks, none of which lacks a cell.
+    is_whole: bool,
+}
+
+impl Known {
+    pub(super) fn new(
+        manifest: &Manifest,
+        records: &[Record],
+        samples: &[&str],
+        evidence: &Evidence,
+        is_whole: bool,
+    ) -> Self {
+        Known {
+            error: evidence.difference(),
+            level: evidence.level(),
+            spreads: within::spreads(records),
+            unsure: within::of_trials(manifest, records, samples),
+            is_whole,
+        }
+    }
+
+    /// What differences between these cells are judged by; where nothing was repeated, by the residuals' `(scale, degrees)`.
+    pub(super) fn noise(&self, cells: &[Vec<f64>], residuals: Option<(f64, f64)>) -> Noise {
+        let noise = Noise::of(cells, residuals, self.error).or_within(&self.spreads);
+        let noise = noise.or_of_trials(&self.unsure).with_level(self.level);
+        if self.is_whole { noise.in_pairs(cells) } else { noise }
+    }
+
+    /// The same for each workload under each load and condition.
+    pub(super) fn noises(&self, aim: &Aim, layouts: &Layouts, effects: &[Effects]) -> Vec<Noise> {
+        let of_part = |part: &Part| {
+            let places = 0..layouts.layouts.len();
+            let values: Vec<Vec<f64>> = places.map(|place| part.values(place)).collect();
+            self.noise(&values, residuals(effects, aim, layouts, part))
+        };
+        aim.parts.iter().map(of_part).collect()
+    }
+}
 
 /// How far a cell lies from what its settings add up to, under one load and condition or else in the objective: a standard
 /// deviation and its degrees of freedom.
-pub(super) fn residuals(
-    effects: &[Effects],
-    aim: &Aim,
-    layouts: &Layouts,
-    part: &Part,
-) -> Option<(f64, f64)> {
+fn residuals(effects: &[Effects], aim: &Aim, layouts: &Layouts, part: &Part) -> Option<(f64, f64)> {
     let own = layouts.named_under(&part.of, &part.given);
     let found = |of: &str| effects.iter().find(|effects| effects.of == of);
     found(&own).or_else(|| found(&aim.words)).map(|found| (found.scale, found.degrees))
