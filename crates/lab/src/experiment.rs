@@ -24,6 +24,7 @@ mod listing;
 mod open;
 mod page_cache;
 mod plan;
+mod queues;
 mod remembered;
 mod schema;
 mod sections;

@@ -22,6 +22,7 @@ pub(crate) mod observed;
 pub mod sim;
 #[cfg(unix)]
 pub mod site;
+pub(crate) mod small_queues;
 pub(crate) mod sorted;
 #[cfg(target_os = "linux")]
 pub(crate) mod state;

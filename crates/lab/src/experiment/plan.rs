@@ -6,6 +6,7 @@ use super::fault::{FaultKeys, FaultSetup};
 use super::file::{Experiment, Setting};
 use super::idle::IdleKeys;
 use super::page_cache::PageCache;
+use super::queues::check_requests;
 use super::seeds::{mixed, shuffle};
 use super::trial::{Cell, Setup, Trial};
 use super::volume::{InUse, Member, Sorts, Volume, VolumeKeys};
@@ -235,6 +236,7 @@ impl Plan {
             (None, None) => Sorts::LinuxOfToday,
         };
         let volume = self.volume(origin, values, members, sorts)?;
+        check_requests(origin, &volume)?;
         let log = self.log(origin, values, &volume)?;
         let fault = FaultSetup::of(FaultKeys::read(&Section::new(values, "fault")));
         Ok(Setup { host, volume, log, files, fault })
@@ -279,6 +281,7 @@ impl Plan {
         Ok(Volume {
             stripe_cache_rows: keys.stripe_cache_rows,
             scheduler: keys.scheduler(origin)?,
+            nr_requests: keys.nr_requests(origin)?,
             read_ahead: keys.read_ahead(origin)?,
             has_bitmap: keys.has_bitmap(origin)?,
             region_sectors: keys.region_sectors(origin)?,
@@ -582,6 +585,27 @@ mod tests {
         assert_eq!(trials("requests_per_s = 10"), 1);
         assert_eq!(trials("capacity = \"p99 <= 40ms\""), 3);
         assert_eq!(trials("capacity = \"p99 <= 40ms\"\n[run]\nrepeats = 1"), 1);
+    }
+
+    /// Linux refuses what its queues cannot hold, and so does a plan, whatever the scheduler.
+    #[test]
+    fn queues_hold_what_linux_lets_them() {
+        let plan = |volume: &str| {
+            let text = format!("[volume]\n{volume}\n[workload.w]\nkind = \"random\"");
+            Plan::new(&Experiment::parse("some.toml", &text).unwrap())
+        };
+        let held = |volume: &str| plan(volume).unwrap().trials[0].setup.volume.nr_requests;
+        let disks = "drives = \"4xst18000nm000j\"\nlevel = \"md-raid5\"";
+        assert_eq!(held(disks), None);
+        assert_eq!(held(&format!("{disks}\nnr_requests = 1024")), Some(1024));
+        let refused = |volume: &str| plan(volume).unwrap_err().to_string();
+        let most = refused(&format!("{disks}\nscheduler = \"none\"\nnr_requests = 64"));
+        assert!(most.contains("what the drive takes, here 32;"), "{most}");
+        let not_linuxs = refused("drives = \"2xwd740gd\"\nlevel = \"stripe\"\nnr_requests = 64");
+        assert!(
+            not_linuxs.contains("some.toml: `volume.nr_requests` is of Linux's queues"),
+            "{not_linuxs}"
+        );
     }
 
     /// Linux's queues are in front of one drive of today, and of an older disk only where its scheduler is named.

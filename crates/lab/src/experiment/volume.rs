@@ -1,5 +1,6 @@
 //! A volume: a layout over members, modelled or real; and the keys that describe it.
 
+use super::queues::{REQUESTS_MAX, REQUESTS_MIN};
 use super::{PageCache, ReadAhead, check_interleave};
 use crate::capabilities::RealMember;
 use crate::catalogue::{Drive, RaidController};
@@ -52,6 +53,10 @@ keys! {
         /// for disks and for drives of up to 32 commands, none for others; an older disk by itself (`single`, sectors of
         /// 512 bytes) has none of Linux's queues unless a scheduler is named; bfq and kyber with `--on kernel` only
         scheduler: Scheduling = choice("scheduler", Scheduling::TAKES).default("auto"),
+        /// Requests that Linux's queue before each member holds, with those that the member has (`nr_requests`); who sends one
+        /// more waits until one is done. Without it twice as many as the member takes, up to 256; with the scheduler none as
+        /// many as it takes, which is the most there
+        nr_requests: Option<u32> = choice("nr_requests", Takes::Count(REQUESTS_MIN, REQUESTS_MAX)),
         /// Linux's read-ahead of the volume (`read_ahead_kb`), for what is read in order through the page cache: a size, or
         /// `auto`, as it chooses by itself: 128 KiB, or twice the stripe where that is more
         read_ahead: ReadAhead = choice("read_ahead", ReadAhead::TAKES).default("auto"),
@@ -152,41 +157,6 @@ impl VolumeKeys {
         Ok(failed)
     }
 
-    /// The scheduler before each member.
-    ///
-    /// # Errors
-    ///
-    /// Where one is named and no Linux is in front of the members; the message names the key.
-    pub(super) fn scheduler(&self, origin: &str) -> Result<Scheduling> {
-        let can_have = self.level.runs_on_linux() || self.level.name == "single";
-        let has_linux = can_have && self.controller().is_none();
-        if self.scheduler == Scheduling::Auto || has_linux {
-            return Ok(self.scheduler);
-        }
-        Err(Error::input(format!(
-            "{origin}: `volume.scheduler` = {}: Linux's schedulers are modelled before one drive and the members of levels that Linux \
-             runs (md-…, dm-…, lvm-…, btrfs-…), not of `volume.level` = {}{}; leave it out, or set `host.elevator`",
-            self.scheduler.word(),
-            self.level,
-            self.controller().map_or("", |_| " behind a controller"),
-        )))
-    }
-
-    /// Whether Linux's queues are in front of `members`: those of the levels that Linux runs, and one drive that is sold today,
-    /// flash or a disk with sectors of 4096 bytes, or whose scheduler is named. An older disk by itself has what its host
-    /// has, as has any that the host sorts for (`host.elevator`) or that has a file system that is not Linux's.
-    pub(super) fn is_on_linux(&self, members: &[Member], sorts: Sorts) -> bool {
-        let is_of_today = |member: &Member| !member.is_rotational() || member.has_large_sectors();
-        let is_named = self.scheduler != Scheduling::Auto;
-        let is_linuxs = match sorts {
-            Sorts::Linux => true,
-            Sorts::LinuxOfToday => members.iter().all(is_of_today),
-            Sorts::Host => false,
-        };
-        let is_ones = self.level.name == "single" && (is_named || is_linuxs);
-        self.controller().is_none() && (self.level.runs_on_linux() || is_ones)
-    }
-
     /// How far Linux reads ahead.
     ///
     /// # Errors
@@ -256,6 +226,8 @@ pub struct Volume {
     pub stripe_cache_rows: u32,
     /// The scheduler that Linux has before each member.
     pub scheduler: Scheduling,
+    /// How many requests the queue before each member holds; `None` for Linux's own choice.
+    pub nr_requests: Option<u32>,
     /// How far Linux reads ahead.
     pub read_ahead: ReadAhead,
     /// Whether md keeps a write-intent bitmap.

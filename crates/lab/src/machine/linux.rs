@@ -172,18 +172,27 @@ pub(crate) fn bitmap(volume: &Volume) -> Result<Option<BitmapSpec>> {
     Ok(volume.has_bitmap.then_some(BitmapSpec { flushes, bits: BitSizes::Mdadm }))
 }
 
-/// The queue that Linux gives each member of `volume`, with twice as many requests as the drive takes (`blk_mq_init_sched`).
+/// The queue that Linux gives each member of `volume`, with as many requests as is said, or as it chooses by itself.
 fn queue(volume: &Volume) -> QueueSpec {
     let members = &volume.members;
     let tags = tags(members);
     QueueSpec {
         scheduler: scheduler(volume),
-        requests: 2 * tags.min(REQUESTS_MAX),
+        requests: volume
+            .nr_requests
+            .map_or_else(|| requests_of_linux(volume), |said| said as usize),
         tags,
         max_sectors: MAX_SECTORS,
         max_segments: MAX_SEGMENTS,
         is_write_back: members.iter().any(Member::has_write_cache),
     }
+}
+
+/// The requests that Linux lets the queue of each member of `volume` hold by itself: what the member takes, and twice that where a
+/// scheduler has something to sort (`blk_mq_init_sched`).
+pub fn requests_of_linux(volume: &Volume) -> usize {
+    let tags = tags(&volume.members);
+    if scheduler(volume) == Scheduler::None { tags } else { 2 * tags.min(REQUESTS_MAX) }
 }
 
 /// Commands that each of `members` takes at a time.

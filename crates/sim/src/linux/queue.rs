@@ -179,7 +179,7 @@ impl Queue {
     /// Whether one more request may be made.
     pub(super) fn has_room(&self) -> bool {
         let most = match self.spec.scheduler {
-            Scheduler::None => self.spec.tags,
+            Scheduler::None => self.spec.tags.min(self.spec.requests),
             Scheduler::MqDeadline => self.spec.requests,
         };
         self.made < most
@@ -188,7 +188,8 @@ impl Queue {
     /// How many requests must be done before who sleeps for a place is woken: an eighth of all, up to 8
     /// (`sbq_calc_wake_batch`), and one with mq-deadline (`dd_depth_updated`).
     pub(super) fn wake_batch(&self) -> usize {
-        if self.has_scheduler() { 1 } else { (self.spec.tags / 8).clamp(1, 8) }
+        let places = self.spec.tags.min(self.spec.requests);
+        if self.has_scheduler() { 1 } else { (places / 8).clamp(1, 8) }
     }
 
     /// A request is made, and holds its place from now on.
@@ -534,6 +535,20 @@ mod tests {
             max_segments: 168,
             is_write_back: false,
         }
+    }
+
+    /// `nr_requests` holds with a scheduler and without; there the drive takes no more than it has tags.
+    #[test]
+    fn a_queue_holds_as_many_as_it_is_told() {
+        let held = |scheduler, requests| {
+            let mut queue = Queue::new(QueueSpec { requests, ..spec(scheduler, 32) });
+            while queue.has_room() {
+                queue.make();
+            }
+            queue.made
+        };
+        assert_eq!([4, 128].map(|requests| held(Scheduler::MqDeadline, requests)), [4, 128]);
+        assert_eq!([4, 128].map(|requests| held(Scheduler::None, requests)), [4, 32]);
     }
 
     /// By hand from `sbq_calc_wake_batch`: of 32 tags a sleeper waits for four, and never for more than 8.

@@ -123,7 +123,7 @@ fn read_number(path: &str) -> Result<u64> {
 }
 
 /// Tells the kernel what it would know of such a drive by itself: whether it turns, and which scheduler it gets, unless one
-/// is named.
+/// is named; and how many requests its queue holds, where that is said.
 fn tune(device: &Device, trial: &Trial) -> Result<()> {
     let members = &trial.setup.volume.members;
     let rotates = members.iter().any(Member::is_rotational);
@@ -132,8 +132,12 @@ fn tune(device: &Device, trial: &Trial) -> Result<()> {
         named => named.word(),
     };
     let queue = format!("/sys/block/{}/queue", short(&device.path));
-    for (key, value) in [("rotational", if rotates { "1" } else { "0" }), ("scheduler", scheduler)]
-    {
+    let rotates = if rotates { "1" } else { "0" };
+    let mut settings = vec![("rotational", rotates.to_string()), ("scheduler", scheduler.into())];
+    // The scheduler begins with its own number.
+    let requests = trial.setup.volume.nr_requests;
+    settings.extend(requests.map(|requests| ("nr_requests", requests.to_string())));
+    for (key, value) in settings {
         let path = format!("{queue}/{key}");
         fs::write(&path, value)
             .map_err(|error| Error::failure(format!("the guest's {path}: {error}")))?;
