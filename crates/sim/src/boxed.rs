@@ -29,6 +29,7 @@ macro_rules! boxed {
 }
 
 boxed!(
+    Alone<Below>,
     Alone<BlockLayer<Below>>,
     Array<Below>,
     BlockLayer<Below>,

@@ -4,6 +4,7 @@ use super::linux;
 use crate::error::{Error, Result};
 use crate::experiment::Volume;
 use block::layout::Concat;
+use sim::linux::alone::Alone;
 use sim::{Array, Device, Driver, Limiter, Rebuild};
 
 /// The layout of `volume` over the drives `below`, what its driver has with each of them, and what waits for it.
@@ -32,6 +33,8 @@ pub(super) fn array(
         } else {
             array.into()
         }
+    } else if is_alone(volume, &driver) {
+        Alone::new(below, volume.layout()?.sectors(), driver.plugs).into()
     } else {
         mapped(volume, below, driver)?.into()
     };

@@ -1,4 +1,4 @@
-//! A device of Linux by itself: nothing maps what is asked of it, so that it needs no array.
+//! A device by itself: nothing maps what is asked of it, so that it needs no array.
 
 use crate::host::Plugs;
 use crate::{Counters, Device, Disturbance, Event, Geometry, Nanos, Tag};

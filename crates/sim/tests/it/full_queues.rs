@@ -1,5 +1,6 @@
 //! What finds no place in a drive's queue: who sends it sleeps, or it is read again row by row.
 
+use crate::common::drives;
 use crate::md::{self, flashes};
 use block::layout::{Code, Concat, Mirrors, Pairing, Parity, Rotation, Stripe, WriteRule};
 use block::{Layout, Request};
@@ -204,21 +205,26 @@ fn what_the_scheduler_has_given_away_merges_with_nothing() {
     assert_eq!(commands(&*queue), 3);
 }
 
-/// One drive behind its queue, for who sends with `plugs`: by itself, or as an array of one member.
-fn one_drive(
-    below: Box<dyn Device>,
-    spec: QueueSpec,
-    plugs: &Plugs,
-    alone: bool,
-) -> Box<dyn Device> {
-    let sectors = below.geometry().target_sectors[0] - 96;
-    let queue = BlockLayer::new(below, spec, plugs);
+/// One drive behind its `queue`, for who sends with `plugs`: by itself, or as an array of one member.
+fn one_drive<Q: Device + 'static>(queue: Q, plugs: &Plugs, alone: bool) -> Box<dyn Device>
+where
+    Box<dyn Device>: From<Q> + From<Alone<Q>>,
+{
+    let sectors = queue.geometry().target_sectors[0] - 96;
     if alone {
         return Alone::new(queue, sectors, plugs.clone()).into();
     }
     let driver = Driver { plugs: plugs.clone(), ..Driver::new(0, 0) };
     let queue: Box<dyn Device> = queue.into();
     Array::new(Box::new(Concat::new(&[sectors]).unwrap()), queue, driver).into()
+}
+
+/// A drive with a write cache behind a queue that sorts, as BSD has it.
+fn sorted() -> Box<dyn Device> {
+    let mut spec = drives::spec();
+    spec.controller.write_buffer_sectors = 2000;
+    let shelf: Box<dyn Device> = Box::new(drives::shelf(1, &spec, 100_000_000));
+    sim::Scheduler::new(shelf, sim::Order::CLook, 1).into()
 }
 
 /// What `device` says to requests of all kinds and sizes: some of one instant, and some so many that its queue is full.
@@ -253,16 +259,26 @@ fn one_drive_alone_is_an_array_of_one() {
             let spec = QueueSpec { scheduler, requests: 2 * tags, tags, max_sectors: 48, ..QUEUE };
             for plugs in [Plugs::of_programs as fn() -> Plugs, Plugs::default] {
                 for seed in 0..8 {
-                    let [alone, array] = [true, false]
-                        .map(|alone| events_of(one_drive(flashes(1), spec, &plugs(), alone), seed));
+                    let [alone, array] = [true, false].map(|alone| {
+                        let plugs = plugs();
+                        let queue = BlockLayer::new(flashes(1), spec, &plugs);
+                        events_of(one_drive(queue, &plugs, alone), seed)
+                    });
                     assert!(alone.len() > 600, "everything comes back");
                     assert_eq!(alone, array, "{scheduler:?}, {tags} tags, seed {seed}");
                 }
             }
         }
         let spec = QueueSpec { scheduler, requests: 64, tags: 32, ..QUEUE };
-        let alone = || one_drive(flashes(1), spec, &Plugs::of_programs(), true);
+        let plugs = Plugs::of_programs;
+        let alone = || one_drive(BlockLayer::new(flashes(1), spec, &plugs()), &plugs(), true);
         contract::check(&alone);
         contract::check_medium_errors(&alone);
+    }
+    for seed in 0..8 {
+        let [alone, array] = [true, false]
+            .map(|alone| events_of(one_drive(sorted(), &Plugs::default(), alone), seed));
+        assert!(alone.len() > 600, "everything comes back");
+        assert_eq!(alone, array, "seed {seed}");
     }
 }
