@@ -18,6 +18,7 @@
 //! ```
 
 mod index;
+mod neighbours;
 
 use crate::{Nanos, Tag};
 use index::Index;
@@ -291,11 +292,20 @@ impl Cache {
     }
 
     /// A buffer was used: it is now the most recently used.
+    #[inline]
     pub(super) fn touch(&mut self, id: BufferId) {
         self.uses += 1;
-        self.buffers[id as usize].used = self.uses;
+        let buffer = &mut self.buffers[id as usize];
+        buffer.used = self.uses;
+        // Nothing is after the newest of a list.
+        if buffer.after != NONE {
+            self.move_to_end(id);
+        }
+    }
+
+    fn move_to_end(&mut self, id: BufferId) {
         let Buffer { before, after, .. } = self.buffers[id as usize];
-        let Some(list) = self.list(id).filter(|list| list.newest != id) else { return };
+        let Some(list) = self.list(id) else { return };
         let newest = std::mem::replace(&mut list.newest, id);
         if before == NONE {
             list.oldest = after;
@@ -309,9 +319,14 @@ impl Cache {
     }
 
     /// A buffer was read, or else written: where the pool has two queues, that decides its queue.
+    #[inline]
     pub(super) fn used_for(&mut self, id: BufferId, reading: bool) {
-        let only_read =
-            reading && self.turns_sectors.is_some() && self.buffers[id as usize].pool == Pool::Data;
+        if self.turns_sectors.is_some() && self.buffers[id as usize].pool == Pool::Data {
+            self.is_only_read(id, reading);
+        }
+    }
+
+    fn is_only_read(&mut self, id: BufferId, only_read: bool) {
         if self.buffers[id as usize].only_read != only_read {
             self.unlink(id);
             self.buffers[id as usize].only_read = only_read;
@@ -326,11 +341,18 @@ impl Cache {
         self.by_sector.insert(sector, id);
     }
 
-    /// A block has more fragments than before.
+    /// A block may have more fragments than before.
+    #[inline]
     pub(super) fn grow(&mut self, id: BufferId, sectors: u32) {
+        if sectors > self.buffers[id as usize].extent.sectors {
+            self.grow_to(id, sectors);
+        }
+    }
+
+    fn grow_to(&mut self, id: BufferId, sectors: u32) {
         let Buffer { extent, pool, state, .. } = self.buffers[id as usize];
-        let more = u64::from(sectors.saturating_sub(extent.sectors));
-        self.buffers[id as usize].extent.sectors = extent.sectors.max(sectors);
+        let more = u64::from(sectors - extent.sectors);
+        self.buffers[id as usize].extent.sectors = sectors;
         self.held_sectors[pool as usize] += more;
         match state {
             State::Dirty(_) => self.dirty_sectors[pool as usize] += more,
@@ -346,10 +368,12 @@ impl Cache {
     }
 
     /// A buffer in `extent` that is no longer wanted and still busy.
+    #[inline]
     pub(super) fn doomed_in(&self, extent: Extent) -> Option<BufferId> {
-        if self.doomed == 0 {
-            return None;
-        }
+        if self.doomed == 0 { None } else { self.some_doomed_in(extent) }
+    }
+
+    fn some_doomed_in(&self, extent: Extent) -> Option<BufferId> {
         let first_sector = extent.sector.saturating_sub(LARGEST_SECTORS);
         let mut near = self.by_sector.range(first_sector..extent.end());
         near.find(|&id| {
@@ -388,42 +412,6 @@ impl Cache {
     /// The least recently used dirty buffer.
     pub(super) fn oldest_dirty(&self, pool: Pool) -> Option<BufferId> {
         Some(self.lists[pool as usize][1].oldest).filter(|&id| id != NONE)
-    }
-
-    /// The contiguous dirty buffers of one file around `id`, at most `max_sectors` of them; those
-    /// behind it come first.
-    pub(super) fn neighbours(&self, id: BufferId, max_sectors: u32) -> Vec<BufferId> {
-        let buffer = &self.buffers[id as usize];
-        let belongs = |other: &Buffer| {
-            matches!(other.state, State::Dirty(_))
-                && other.pool == buffer.pool
-                && other.owner == buffer.owner
-        };
-        let mut found = vec![id];
-        let (mut start, mut end) = (buffer.extent.sector, buffer.extent.end());
-        while let Some(after) = self.by_sector.get(end) {
-            let other = &self.buffers[after as usize];
-            if other.extent.end() - start > u64::from(max_sectors) || !belongs(other) {
-                break;
-            }
-            end = other.extent.end();
-            found.push(after);
-        }
-        let from = found.len();
-        while let Some(before) = self.by_sector.last(start.saturating_sub(LARGEST_SECTORS)..start) {
-            let other = &self.buffers[before as usize];
-            if other.extent.end() != start
-                || end - other.extent.sector > u64::from(max_sectors)
-                || !belongs(other)
-            {
-                break;
-            }
-            start = other.extent.sector;
-            found.push(before);
-        }
-        found[from..].reverse();
-        found.rotate_left(from);
-        found
     }
 
     /// The first sector of the first dirty buffer that starts in `sectors`.
@@ -471,6 +459,7 @@ impl Cache {
     }
 
     /// Whether a buffer is on the list of those that were only read.
+    #[inline]
     fn waits_its_turn(&self, id: BufferId) -> bool {
         self.buffers[id as usize].only_read && self.buffers[id as usize].state == State::Clean
     }
@@ -566,10 +555,15 @@ mod tests {
         };
         let ids: Vec<_> = (0..4).map(|number| dirty(&mut cache, number, 1)).collect();
         dirty(&mut cache, 4, 2);
-        assert_eq!(cache.neighbours(ids[1], 128), ids);
-        assert_eq!(cache.neighbours(ids[1], 48), ids[1..4]);
+        let around = |cache: &Cache, id, max_sectors| {
+            let mut found = Vec::new();
+            cache.neighbours(id, max_sectors, &mut found);
+            found
+        };
+        assert_eq!(around(&cache, ids[1], 128), ids);
+        assert_eq!(around(&cache, ids[1], 48), ids[1..4]);
         cache.set(ids[2], State::Clean);
-        assert_eq!(cache.neighbours(ids[0], 128), ids[..2]);
+        assert_eq!(around(&cache, ids[0], 128), ids[..2]);
     }
 
     /// A touched buffer goes to the end of its list, as if it were taken out and put in again.

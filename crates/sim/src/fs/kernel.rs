@@ -47,6 +47,8 @@ pub struct Kernel {
     is_short: Cell<bool>,
     /// Tasks that wait for a milestone of the file system.
     waiting_for_milestones: RefCell<Vec<TaskId>>,
+    /// Empty between writes: kept for its memory.
+    cluster: RefCell<Vec<BufferId>>,
 }
 
 impl Kernel {
@@ -87,6 +89,7 @@ impl Kernel {
             own_work: Helper::default(),
             is_short: Cell::new(false),
             waiting_for_milestones: RefCell::default(),
+            cluster: RefCell::default(),
         }
     }
 
@@ -404,27 +407,36 @@ impl Kernel {
     /// Starts to write the dirty run around a sector; returns whether there was one. A block that is in
     /// memory only must get its place first.
     pub(super) fn start_cluster(&self, sector: u64, aged: bool) -> bool {
-        let ids = {
-            let inner = self.state.borrow();
-            let Some(id) = inner.cache.find(sector) else { return false };
-            if !matches!(inner.cache.get(id).state, State::Dirty(_)) {
-                return false;
+        let mut ids = self.cluster.take();
+        self.find_cluster(sector, &mut ids);
+        let is_dirty = !ids.is_empty();
+        if is_dirty {
+            {
+                let cache = &mut self.state.borrow_mut().cache;
+                for &id in &ids {
+                    cache.set_aged(id, aged);
+                }
             }
-            if sector >= UNPLACED {
-                self.flusher.call(&self.clock);
-                return false;
-            }
-            if inner.cache.get(id).owner == 0 {
-                vec![id]
-            } else {
-                inner.cache.neighbours(id, self.spec.cluster_sectors)
-            }
-        };
-        for &id in &ids {
-            self.state.borrow_mut().cache.set_aged(id, aged);
+            self.start_write(&ids);
+            ids.clear();
         }
-        self.start_write(&ids);
-        true
+        self.cluster.replace(ids);
+        is_dirty
+    }
+
+    /// Finds the dirty run around a sector that goes in one request.
+    fn find_cluster(&self, sector: u64, ids: &mut Vec<BufferId>) {
+        let inner = self.state.borrow();
+        let found = inner.cache.find(sector);
+        let is_dirty = |id: &BufferId| matches!(inner.cache.get(*id).state, State::Dirty(_));
+        let Some(id) = found.filter(is_dirty) else { return };
+        if sector >= UNPLACED {
+            self.flusher.call(&self.clock);
+        } else if inner.cache.get(id).owner == 0 {
+            ids.push(id);
+        } else {
+            inner.cache.neighbours(id, self.spec.cluster_sectors, ids);
+        }
     }
 
     fn start_write(&self, ids: &[BufferId]) -> Tag {

@@ -44,7 +44,8 @@ impl Kernel {
         if !matches!(buffer.state, State::Dirty(_)) {
             return None;
         }
-        let run = inner.cache.neighbours(id, PLACED_SECTORS_MAX);
+        let mut run = Vec::new();
+        inner.cache.neighbours(id, PLACED_SECTORS_MAX, &mut run);
         let extents = run.iter().map(|&id| inner.cache.get(id).extent).collect();
         Some((buffer.owner, extents))
     }

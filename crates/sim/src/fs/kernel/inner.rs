@@ -177,6 +177,7 @@ impl Inner {
     }
 
     /// A program wants this many sectors of a buffer, and finds them in memory.
+    #[inline]
     pub(super) fn has_hit(&mut self, id: BufferId, sectors: u32) {
         self.cache.grow(id, sectors);
         self.cache.touch(id);
