@@ -121,15 +121,11 @@ impl Clock {
 
     /// The time is that of what happens next; wakes the tasks that waited for it.
     fn pass(&self, world: &dyn World) {
-        let timer = self.timers.borrow().peek().map(|&Reverse((at, ..))| at);
-        let event = world.next_event();
-        let next = crate::outbox::earlier(timer, event);
-        let next = next.expect("a task waits for what will never come");
-        debug_assert!(next >= self.now());
+        let limit = self.next_timer().or_else(|| world.next_event());
+        let limit = limit.expect("a task waits for what will never come");
+        debug_assert!(limit >= self.now());
+        let next = world.proceed(limit).unwrap_or(limit);
         self.now.set(next);
-        if event == Some(next) {
-            world.advance(next);
-        }
         let mut timers = self.timers.borrow_mut();
         while let Some(&Reverse((at, _, task))) = timers.peek()
             && at <= next
@@ -137,6 +133,16 @@ impl Clock {
             timers.pop();
             self.wake(task);
         }
+    }
+
+    fn next_timer(&self) -> Option<Nanos> {
+        self.timers.borrow().peek().map(|&Reverse((at, ..))| at)
+    }
+
+    /// The time is `now`: for a world that is about to wake tasks.
+    pub(super) fn has_come_to(&self, now: Nanos) {
+        debug_assert!(now >= self.now());
+        self.now.set(now);
     }
 
     /// Waits until `at`.
@@ -147,26 +153,36 @@ impl Clock {
 
     /// The same for a task that the processor works for.
     async fn waits_until(&self, at: Nanos) {
-        if at > self.now() && !self.passes_alone_until(at) {
+        if at <= self.now() || self.passes_alone_until(at) {
+            return;
+        }
+        if self.now() < at {
             let number = self.timers_set.get();
             self.timers_set.set(number + 1);
             self.timers.borrow_mut().push(Reverse((at, number, self.current())));
-            self.waits().await;
+        } else {
+            // What else came at that time has woken others, who go first.
+            self.wake(self.current());
         }
+        self.waits().await;
     }
 
-    /// Lets time pass until `at` if nothing at all happens before and then: no timer needs to be set.
+    /// Lets time pass until `at` if nothing wakes a task before and then: no timer needs to be set. Otherwise it is the
+    /// time at which one was woken.
     fn passes_alone_until(&self, at: Nanos) -> bool {
-        let is_first = |next: Option<Nanos>| next.is_none_or(|next| next > at);
-        let timer = || self.timers.borrow().peek().map(|&Reverse((at, ..))| at);
+        let is_first =
+            self.ready.borrow().is_empty() && self.next_timer().is_none_or(|next| next > at);
         let world = self.world.borrow();
-        let passes = self.ready.borrow().is_empty()
-            && is_first(timer())
-            && world.as_ref().and_then(Weak::upgrade).is_some_and(|it| is_first(it.next_event()));
-        if passes {
-            self.now.set(at);
+        let Some(world) = world.as_ref().filter(|_| is_first).and_then(Weak::upgrade) else {
+            return false;
+        };
+        while world.proceed(at).is_some() {
+            if !self.ready.borrow().is_empty() {
+                return false;
+            }
         }
-        passes
+        self.now.set(at);
+        true
     }
 
     /// Charges `work_ns` of processor work to this task; it is done before the task next waits.
@@ -194,11 +210,13 @@ impl Clock {
 
 /// What else time passes in, besides the tasks.
 pub trait World {
-    /// The earliest time at which `advance` has something to do.
+    /// The earliest time at which `proceed` has something to do.
     fn next_event(&self) -> Option<Nanos>;
 
-    /// Does everything that is due by `now`, and wakes the tasks that waited for it.
-    fn advance(&self, now: Nanos);
+    /// Does what is due, one time after the other and none after `limit`, until a task may see it: everything of that
+    /// time. The clock has come to it, and the tasks that waited for it are woken. Returns when it was; `None` where
+    /// there was nothing, and all that was due by `limit` is done.
+    fn proceed(&self, limit: Nanos) -> Option<Nanos>;
 }
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
@@ -278,7 +296,9 @@ mod tests {
             None
         }
 
-        fn advance(&self, _now: Nanos) {}
+        fn proceed(&self, _limit: Nanos) -> Option<Nanos> {
+            None
+        }
     }
 
     fn nothing() -> Rc<dyn World> {
@@ -357,9 +377,12 @@ mod tests {
             Some(self.next.get())
         }
 
-        fn advance(&self, now: Nanos) {
+        fn proceed(&self, limit: Nanos) -> Option<Nanos> {
+            let now = Some(self.next.get()).filter(|&at| at <= limit)?;
+            self.clock.has_come_to(now);
             self.next.set(now + 40);
             self.clock.wake(1);
+            Some(now)
         }
     }
 

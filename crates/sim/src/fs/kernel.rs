@@ -8,11 +8,11 @@
 
 use super::cache::{BufferId, Cache, State};
 pub use super::cache::{Extent, Pool, Replacement};
-use super::clock::{Clock, TaskId, World};
+use super::clock::{Clock, TaskId};
 use super::files::FsError;
 use super::filesystem::{FileSystem, Held, Memory, UNPLACED};
 use super::window::Window;
-use crate::{Advance, Counters, Device, Disturbance, Event, Nanos, Tag};
+use crate::{Counters, Device, Disturbance, Nanos, Tag};
 use block::Op;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -27,6 +27,7 @@ mod raw;
 mod room;
 mod spec;
 mod sync;
+mod time;
 
 use helper::Helper;
 use inner::Inner;
@@ -484,25 +485,5 @@ impl Kernel {
 impl Memory for Kernel {
     fn held(&self, sector: u64) -> Held {
         self.state.borrow_mut().held(sector)
-    }
-}
-
-impl World for Kernel {
-    fn next_event(&self) -> Option<Nanos> {
-        let device = self.state.borrow().device.next_event();
-        crate::outbox::earlier(device, self.own_work.next().map(|at| at.max(self.clock.now())))
-    }
-
-    fn advance(&self, now: Nanos) {
-        self.own_work.pass(now, &self.clock);
-        let inner = &mut *self.state.borrow_mut();
-        let mut events = std::mem::take(&mut inner.events);
-        inner.device.advance(now, &mut events);
-        for event in events.drain(..) {
-            if let Event::Done { tag, result, .. } = event {
-                inner.done(&self.clock, tag, result.is_ok());
-            }
-        }
-        inner.events = events;
     }
 }
