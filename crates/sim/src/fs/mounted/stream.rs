@@ -86,19 +86,19 @@ impl Mounted {
         end: u64,
     ) -> Result<(), FsError> {
         self.charge(copy_ns(end - offset, self.0.costs.write_ns_per_kib));
-        let block_bytes = {
+        let (block_bytes, write_behind) = {
             let file_system = self.0.file_system.borrow();
             let (held, block_bytes) = (file_system.file_bytes(file.ino), file_system.block_bytes());
             let grown = end.div_ceil(block_bytes).saturating_sub(held.div_ceil(block_bytes));
             self.charge(grown * self.0.costs.block_ns);
-            block_bytes
+            (block_bytes, file_system.policy().write_behind)
         };
         // A write proceeds block by block, so that it never waits for memory for all of them.
         let mut from = offset;
         while from < end {
             let to = ((from / block_bytes + 1) * block_bytes).min(end);
             self.perform(|fs| fs.write(file.ino, from, to)).await?;
-            self.push(file, from, to).await;
+            self.push(file, (from, to), block_bytes, write_behind).await;
             from = to;
         }
         self.0.kernel.throttle(Pool::Data).await;
@@ -108,13 +108,15 @@ impl Mounted {
     /// After a write of `start..end`, starts to write what has become large enough. 4.4BSD counts from
     /// the start of the contiguous run, so that its requests stay aligned with a stripe; NetBSD counts
     /// from the start of the file.
-    async fn push(&self, file: &OpenFile, start: u64, end: u64) {
-        let (block_bytes, policy) = {
-            let file_system = self.0.file_system.borrow();
-            (file_system.block_bytes(), file_system.policy())
-        };
+    async fn push(
+        &self,
+        file: &OpenFile,
+        (start, end): (u64, u64),
+        block_bytes: u64,
+        write_behind: WriteBehind,
+    ) {
         let push_blocks = (self.0.streaming.push_bytes / block_bytes).max(1);
-        match policy.write_behind {
+        match write_behind {
             WriteBehind::None => {}
             WriteBehind::Aligned => {
                 let blocks = |byte: u64| byte / block_bytes / push_blocks * push_blocks;
