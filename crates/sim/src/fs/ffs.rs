@@ -33,7 +33,7 @@ use place::Totals;
 use rand_pcg::Pcg64Mcg;
 use soft_updates::SoftUpdates;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// The root directory. 0 is no inode, and 1 once listed bad blocks.
 pub const ROOT: Ino = 2;
@@ -102,7 +102,7 @@ pub struct Ffs {
     mount: Mount,
     soft_updates: SoftUpdates,
     /// Those that nothing has changed since newfs are one, where they are alike: a volume of 72 TB has hundreds of thousands.
-    groups: Vec<Arc<Group>>,
+    groups: Vec<Rc<Group>>,
     totals: Totals,
     /// By group; empty until the group is first used.
     inodes: Vec<Vec<Option<Box<Inode>>>>,
@@ -126,7 +126,7 @@ impl Ffs {
         seed: u64,
     ) -> Result<Self, FsError> {
         let groups = new_groups(&geometry, sectors);
-        let totals = Totals::of(&groups.iter().map(Arc::as_ref));
+        let totals = Totals::of(&groups.iter().map(Rc::as_ref));
         let frags_per_block = geometry.block_sectors() / geometry.frag_sectors();
         let mut ffs = Ffs {
             totals,
@@ -214,7 +214,9 @@ impl Ffs {
         let block = metadata(self.areas.group_block(group));
         let (write, purpose) = (self.mount.write(Role::Bitmaps), Role::Bitmaps as u8);
         let is_same = |step: &Step| match step {
-            Step::Change { block: it, purpose: its, .. } => *its == purpose && *it == block,
+            Step::Change { block: it, purpose: its, .. } => {
+                it.extent.sector == block.extent.sector && *its == purpose
+            }
             _ => false,
         };
         if !self.steps.iter().rev().take(12).any(is_same) {
@@ -234,12 +236,12 @@ fn metadata(sectors: std::ops::Range<u64>) -> Block {
 }
 
 /// The groups as newfs leaves them.
-fn new_groups(geometry: &Geometry, sectors: u64) -> Vec<Arc<Group>> {
+fn new_groups(geometry: &Geometry, sectors: u64) -> Vec<Rc<Group>> {
     let mut alike = BTreeMap::new();
     let mut group = |group| {
         let made = NewGroup::of(geometry, group, sectors);
         let key = (made.frags, made.own.start, made.own.end);
-        Arc::clone(alike.entry(key).or_insert_with(|| Arc::new(made.group(geometry))))
+        Rc::clone(alike.entry(key).or_insert_with(|| Rc::new(made.group(geometry))))
     };
     (0..geometry.groups).map(&mut group).collect()
 }
@@ -295,7 +297,7 @@ mod tests {
         let geometry = Geometry::new(options, sectors).unwrap();
         let groups = new_groups(&geometry, sectors);
         assert!(groups.len() > 100_000, "{}", groups.len());
-        let apart: BTreeSet<_> = groups.iter().map(Arc::as_ptr).collect();
+        let apart: BTreeSet<_> = groups.iter().map(Rc::as_ptr).collect();
         // The first, those in the middle, the last.
         assert_eq!(apart.len(), 3);
     }

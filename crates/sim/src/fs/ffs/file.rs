@@ -148,7 +148,9 @@ impl Ffs {
     fn add_blocks(&mut self, ino: Ino, bytes: u64) -> Result<(), FsError> {
         let blocks = bytes.div_ceil(self.block_bytes());
         for index in self.inode(ino).blocks.len() as u64..blocks {
-            self.map_block(ino, index)?;
+            if index >= DIRECT_BLOCKS {
+                self.map_block(ino, index)?;
+            }
             let preferred = self.preferred_frag(ino, index);
             let frag = self.take_frags(preferred, self.frags_in(bytes, index))?;
             self.inode_mut(ino).blocks.push(frag);
@@ -156,7 +158,7 @@ impl Ffs {
         Ok(())
     }
 
-    /// Makes the indirect blocks for block `index`, and enters it in the last of them.
+    /// Makes the indirect blocks for block `index`, which the inode does not point to, and enters it in the last of them.
     fn map_block(&mut self, ino: Ino, index: u64) -> Result<(), FsError> {
         let pointers = self.pointers_per_block();
         if index >= DIRECT_BLOCKS + pointers + pointers * pointers {
@@ -219,11 +221,11 @@ impl Ffs {
         self.grow(ino, end)?;
         let block_bytes = self.block_bytes();
         let held_blocks = held_bytes.div_ceil(block_bytes);
+        let bytes = self.file_bytes(ino);
         for index in start / block_bytes..end.div_ceil(block_bytes) {
             let block = self.file_block(ino, index);
             let block_start = index * block_bytes;
-            let covered = start <= block_start
-                && end >= (block_start + block_bytes).min(self.file_bytes(ino));
+            let covered = start <= block_start && end >= (block_start + block_bytes).min(bytes);
             let fresh = index >= held_blocks || covered;
             if !fresh {
                 self.read_map(ino, index);

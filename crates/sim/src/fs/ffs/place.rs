@@ -7,7 +7,7 @@ use super::{DIRECT_BLOCKS, DirectoryPlacement, Ffs, Ino, ROOT, metadata};
 use crate::fs::files::FsError;
 use crate::fs::filesystem::Step;
 use rand_core::Rng;
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// The expected size of a file and of a directory (`newfs -g -h`), for placing directories.
 const FILE_BYTES_EXPECTED: u64 = 16_384;
@@ -37,7 +37,7 @@ impl Totals {
 impl Ffs {
     /// Changes a group, and updates the totals.
     pub(super) fn with_group<T>(&mut self, group: usize, work: impl FnOnce(&mut Group) -> T) -> T {
-        let group = Arc::make_mut(&mut self.groups[group]);
+        let group = Rc::make_mut(&mut self.groups[group]);
         let before = Totals::of(&std::iter::once(&*group));
         let result = work(group);
         let after = Totals::of(&std::iter::once(&*group));
@@ -168,7 +168,7 @@ impl Ffs {
             let ino = group as u64 * self.geometry.inodes_per_group + u64::from(done);
             let block = metadata(self.geometry.inode_block(ino));
             self.change(block, true, Role::FreshInodes);
-            Arc::make_mut(&mut self.groups[group]).initialised_inodes += per_block;
+            Rc::make_mut(&mut self.groups[group]).initialised_inodes += per_block;
         }
     }
 

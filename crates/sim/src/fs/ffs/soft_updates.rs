@@ -64,6 +64,16 @@ impl Unwritten {
         Unwritten { delay, ready, early: VecDeque::new(), going, waiting }
     }
 
+    /// Takes the change `id` out of those that may not be written yet; returns whether it was there. They become ready in
+    /// about the order in which they were made.
+    fn take_early(&mut self, id: ChangeId) -> bool {
+        if self.early.front() == Some(&id) {
+            return self.early.pop_front().is_some();
+        }
+        let place = self.early.binary_search(&id);
+        place.is_ok_and(|place| self.early.remove(place).is_some())
+    }
+
     /// Whether it has changes that are in no write.
     fn is_dirty(&self) -> bool {
         !self.ready.is_empty() || !self.early.is_empty()
@@ -93,10 +103,10 @@ impl SoftUpdates {
             })
         };
         let mut pointed_to = std::mem::take(&mut self.pointed_to);
-        let sectors = changed(is_pointed_to).map(|(block, _)| block.extent.sector);
-        pointed_to.extend(sectors.filter(|&it| is_unwritten(it)));
+        pointed_to.extend(changed(is_pointed_to).map(|(block, _)| block.extent.sector));
         pointed_to.sort_unstable();
         pointed_to.dedup();
+        pointed_to.retain(|&sector| is_unwritten(sector));
         let mut new_inode = None;
         for (block, is_new) in changed(points) {
             if is_new || !pointed_to.is_empty() {
@@ -271,10 +281,8 @@ impl SoftUpdates {
             let (waits_for, sector) = (change.waits_for, change.sector);
             if waits_for == 0
                 && let Some(block) = self.blocks.get_mut(&sector)
-                // They become ready in about the order in which they were made.
-                && let Ok(place) = block.early.binary_search(&id)
+                && block.take_early(id)
             {
-                block.early.remove(place);
                 block.ready.push(id);
             }
         }
