@@ -8,6 +8,7 @@ mod ideal_disk;
 mod ideal_flash;
 mod smr;
 
+pub use cloud::shared::{Shared, shared};
 pub use cloud::{Cloud, CloudFigures, Credit};
 pub(crate) use disk::ZONES_BY_DEFAULT;
 pub use disk::{Disk, DiskFigures, QueueDiscipline};
@@ -317,6 +318,11 @@ impl Drive {
             Model::Flash(flash) => Ok(&**flash),
             _ => Err(self.is_no("flash drive")),
         }
+    }
+
+    /// What its file notes of its price: when it was paid.
+    pub fn price_note(&self) -> Option<&str> {
+        self.sheet.note("price_usd")
     }
 
     /// The cloud volume that it is.

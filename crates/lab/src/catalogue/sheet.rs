@@ -121,6 +121,12 @@ impl Sheet {
         self.sources.iter().find(|(key, _)| *key == cited.source).map(|(_, source)| source.as_str())
     }
 
+    /// What is noted of a figure, if it is given.
+    pub(super) fn note(&self, key: &str) -> Option<&str> {
+        let (_, cited) = self.figures.iter().find(|(figure, _)| figure.key == key)?;
+        cited.note.as_deref()
+    }
+
     /// Whether a figure is given and no estimate of its file's.
     pub(super) fn is_known(&self, key: &str) -> bool {
         let cited = self.figures.iter().find(|(figure, _)| figure.key == key).map(|(_, of)| of);

@@ -2,7 +2,7 @@
 
 use super::fault::FaultSetup;
 use super::volume::{Member, Volume};
-use crate::catalogue::Host;
+use crate::catalogue::{Drive, Host, Shared, shared};
 use crate::file_system::FilesSetup;
 use crate::keys::Value;
 use crate::workload::{Replayed, Requests, Work};
@@ -88,5 +88,13 @@ impl Setup {
     pub fn members(&self) -> impl Iterator<Item = &Member> {
         let log = self.log.iter().flat_map(|log| &log.members);
         self.volume.members.iter().chain(log)
+    }
+
+    /// The limits that its volume's members share because volumes of their kind on one machine do.
+    pub fn shared_limits(&self) -> Vec<Shared> {
+        let drives = self.volume.members.iter().filter_map(Member::drive);
+        let drives: Vec<&Drive> = drives.map(|drive| &**drive).collect();
+        // A real member has no limits that are modelled, and there are no others beside it.
+        if drives.len() == self.volume.members.len() { shared(&drives) } else { Vec::new() }
     }
 }

@@ -44,9 +44,15 @@ pub(super) fn shelf(setup: &Setup, seed: u64, before: usize) -> Result<Box<dyn D
     throttled(setup, alone.unwrap_or_else(|| Box::new(Rack::new(devices))))
 }
 
-/// The drives behind what the host lets pass to network storage, where it limits that.
-fn throttled(setup: &Setup, drives: Box<dyn Device>) -> Result<Box<dyn Device>> {
-    let remote: Vec<bool> = setup.volume.members.iter().map(Member::is_remote).collect();
+/// The drives behind the limits that volumes of their kind share, and what the host lets pass to network storage.
+fn throttled(setup: &Setup, mut drives: Box<dyn Device>) -> Result<Box<dyn Device>> {
+    let members = &setup.volume.members;
+    for of_kind in setup.shared_limits() {
+        let throttle = Throttle::new(drives, &of_kind.limits, of_kind.counted);
+        drives =
+            throttle.map_err(|error| Error::input(format!("`volume.drives`: {error}")))?.into();
+    }
+    let remote: Vec<bool> = members.iter().map(Member::is_remote).collect();
     let limits = setup.host.storage_limits();
     if limits.is_empty() || !remote.contains(&true) {
         return Ok(drives);

@@ -99,10 +99,17 @@ pub(super) fn check_not_real(setup: &Setup) -> Result<()> {
 /// Whether arrays side by side can be modelled: they are where their drives share nothing.
 pub(super) fn check_nested(setup: &Setup) -> Result<()> {
     let volume = &setup.volume;
-    let is_limited =
-        !setup.host.storage_limits().is_empty() && volume.members.iter().any(Member::is_remote);
+    let is_limited = !setup.shared_limits().is_empty()
+        || !setup.host.storage_limits().is_empty() && volume.members.iter().any(Member::is_remote);
     if volume.level.nested().is_none() || !(setup.host.buses.is_some() || is_limited) {
         return Ok(());
+    }
+    if !setup.shared_limits().is_empty() {
+        return Err(Error::input(format!(
+            "`volume.level` = {}: its arrays are modelled with drives that share nothing, and these volumes share the limits of \
+             an instance; take another level, or other drives",
+            volume.level
+        )));
     }
     Err(Error::input(format!(
         "`volume.level` = {}: its arrays are modelled with drives that share nothing, and `host.name` = {} has buses or \

@@ -2,6 +2,7 @@
 
 mod limits;
 mod listed;
+pub(super) mod shared;
 pub(in crate::catalogue) mod sold;
 mod times;
 
@@ -58,6 +59,8 @@ figures! {
         merges: bool = figure("merges", "", Shape::Switch),
         /// a smaller command counts as a whole unit in the limit on bytes, too
         charges_units: bool = figure("charges_units", "", Shape::Switch).default("false"),
+        /// volumes of this kind on one machine share the limits of one volume as large as all of them
+        shares_limits: bool = figure("shares_limits", "", Shape::Switch).default("false"),
         /// I/Os a second, of any size of the volume; what is provisioned
         iops: Option<f64> = figure("iops", "1/s", ios()).or("only what follows from the size"),
         /// I/Os a second more for each GiB, unless they are provisioned
