@@ -50,9 +50,8 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
     for cell in &fit.used {
         writeln!(checked, "  {cell}").expect("a string grows");
     }
-    let measured: Vec<Cell> = fit.used.iter().filter(|cell| cell.is_measured()).cloned().collect();
-    let (fitted_cells, of_fitted) = grid::judge(fit.drive.flash()?, &measured)?;
-    if !measured.is_empty() {
+    let (fitted_cells, of_fitted) = grid::judge(fit.drive.flash()?, &fit.used)?;
+    if !fit.used.is_empty() {
         let listed = listed(&of_fitted);
         writeln!(checked, "the same cells, as modelled:\n{listed}").expect("a string grows");
         let worst = fitted_cells.iter().max_by(|a, b| a.error().total_cmp(&b.error()));

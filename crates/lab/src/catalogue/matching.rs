@@ -1,7 +1,7 @@
 //! The drive of the catalogue that a device means by the model that it states.
 
 use super::naming::{few, stands_in, words};
-use super::{DRIVES, Kind, Named};
+use super::{DRIVES, Kind, Model, Named};
 use std::cmp::Reverse;
 
 /// What a model is in the catalogue.
@@ -49,7 +49,12 @@ impl Match {
                 format!("is not in the catalogue; the nearest name there is {name}")
             }
             Match::None { of_size, .. } if !of_size.is_empty() => {
-                let few = few(of_size.iter().map(String::as_str));
+                let recorded = |name: &String| {
+                    let how = if is_shingled(name) { " (shingled)" } else { "" };
+                    format!("{name}{how}")
+                };
+                let named: Vec<String> = of_size.iter().map(recorded).collect();
+                let few = few(named.iter().map(String::as_str));
                 format!("is not in the catalogue, which has {few} of its size")
             }
             _ => "is not in the catalogue".into(),
@@ -102,7 +107,9 @@ pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Matc
         // What EC2 calls its disks says no more than that they go with an instance.
         let is_instances = plain.contains("instancestorage");
         let is_like = |name: &str| {
-            if is_instances { goes_with_instance(name) } else { !is_cloud(name) }
+            let is_of_sort = is_flash != Some(false) || !is_flash_drive(name);
+            let is_owned = || !is_cloud(name) && !is_ideal(name);
+            is_of_sort && if is_instances { goes_with_instance(name) } else { is_owned() }
         };
         let drives =
             known.iter().filter(|file| has_size(file.key, bytes, OF_SIZE) && is_like(file.key));
@@ -118,7 +125,9 @@ pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Matc
 
 /// The drive of its sort, where that is known, whose name is nearest to a model.
 fn near(model: &str, known: &[Named], is_flash: Option<bool>) -> Option<String> {
-    let suits = |file: &&Named| is_flash.is_none_or(|flash| is_flash_drive(file.key) == flash);
+    let suits = |file: &&Named| {
+        is_flash.is_none_or(|flash| is_flash_drive(file.key) == flash) && !is_ideal(file.key)
+    };
     let files = known.iter().filter(suits);
     let names = files.flat_map(|file| file.names.iter().map(move |name| (name, file.key)));
     let names: Vec<(&String, &str)> = names.collect();
@@ -165,14 +174,24 @@ fn estimates(name: &str) -> usize {
     figures.iter().filter(|stated| stated.kind == Kind::Estimate).count()
 }
 
-/// Disks in front of flash: most that is not known is one.
+/// Disks in front of flash: most that is not known is one. Shingled ones are the last of them.
 pub(super) fn disks_first(names: &mut [impl AsRef<str>]) {
-    names.sort_by_cached_key(|name| is_flash_drive(name.as_ref()));
+    names.sort_by_cached_key(|name| (is_flash_drive(name.as_ref()), is_shingled(name.as_ref())));
 }
 
 /// Whether nothing turns in the drive called `name`.
 fn is_flash_drive(name: &str) -> bool {
-    super::drive(name).is_ok_and(|drive| drive.class() != "disk")
+    super::drive(name).is_ok_and(|drive| !drive.is_rotational())
+}
+
+/// Whether the drive called `name` is shingled.
+fn is_shingled(name: &str) -> bool {
+    super::drive(name).is_ok_and(|drive| matches!(drive.model, Model::Shingled(_)))
+}
+
+/// Whether the drive called `name` is one that nobody can buy: an ideal one, with which models are compared.
+fn is_ideal(name: &str) -> bool {
+    super::drive(name).is_ok_and(|drive| drive.class().starts_with("ideal"))
 }
 
 /// Whether the drive called `name` is a cloud's, and none that a system has in it.
@@ -242,6 +261,20 @@ mod tests {
     fn another_size_is_the_reason() {
         let found = matching("ST18000NM000J", Some(16_000_900_661_248), None);
         assert_eq!(found.why_none(), "reports 16 TB, and st18000nm000j of the catalogue has 18 TB");
+    }
+
+    /// An ideal flash drive and a shingled disk were named for a rotating disk of 4 TB, and nothing said what they are.
+    #[test]
+    fn what_may_stand_for_a_disk_turns_and_can_be_bought() {
+        let found = matching("HUS726040ALE610", Some(4_000_787_030_016), Some(false));
+        let Match::None { of_size, .. } = &found else { panic!("{found:?}") };
+        assert!(!of_size.is_empty(), "{found:?}");
+        assert!(of_size.iter().all(|name| !is_flash_drive(name) && !is_ideal(name)), "{of_size:?}");
+        let first_shingled = of_size.iter().position(|name| is_shingled(name));
+        assert!(first_shingled.is_none_or(|at| of_size[at..].iter().all(|of| is_shingled(of))));
+        let shingled =
+            Match::None { nearest: None, of_size: vec!["st8000as0002".into()], sizes: None };
+        assert!(shingled.why_none().ends_with("has st8000as0002 (shingled) of its size"));
     }
 
     /// A SAS disk was the first that might stand for flash.

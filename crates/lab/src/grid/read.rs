@@ -142,7 +142,13 @@ fn read_csv(label: &str, text: &str) -> Result<Grid> {
             writes,
             random,
             mix: if mixed { number("mix_read_pct")?.map(|percent| percent as u32) } else { None },
-            bytes: whole("bs", SECTOR_BYTES as u32..=BYTES_MAX)?,
+            bytes: match text("bs").parse::<f64>() {
+                // A size with a unit, as fio writes it.
+                Err(_) if !text("bs").is_empty() => {
+                    size(text("bs")).map_err(|what| wrong(line, format!("`bs`: {what}")))?
+                }
+                _ => whole("bs", SECTOR_BYTES as u32..=BYTES_MAX)?,
+            },
             depth: whole("qd", 1..=IN_FLIGHT_MAX)?,
             jobs: whole("jobs", 1..=IN_FLIGHT_MAX)?,
             engine: text("engine").into(),
@@ -166,6 +172,12 @@ fn whole(
         return Ok(number as u32);
     }
     Err(format!("{given} is no whole number from {least} to {most}; correct it"))
+}
+
+/// A block size with a unit: `4k`, `128KiB`.
+fn size(text: &str) -> std::result::Result<u32, String> {
+    let bytes = block::units::parse_bytes(text).map_err(|error| error.to_string())?;
+    whole(bytes as f64, text, SECTOR_BYTES as u32..=BYTES_MAX)
 }
 
 /// The drives that a source's path speaks of, as in `8_dev` or `8-ssd`; else one.
@@ -271,6 +283,13 @@ mod tests {
             bs.starts_with("grid.csv:3: `bs`: 99999999999999999999 is no whole number"),
             "{bs}"
         );
+        let units =
+            "device,rw,bs,qd,jobs,iops\nx,read,4k,1,1,9\nx,read,128KiB,1,1,9\nx,read,512,1,1,9\n";
+        let bytes: Vec<u32> =
+            super::read("grid.csv", units).unwrap().cells.iter().map(|cell| cell.bytes).collect();
+        assert_eq!(bytes, [4096, 131_072, 512]);
+        assert!(said("8g", "1", "1").starts_with("grid.csv:3: `bs`: 8g is no whole number"));
+        assert!(said("4q", "1", "1").starts_with("grid.csv:3: `bs`: "));
         assert!(said("4096.5", "1", "1").contains("grid.csv:3: `bs`: 4096.5 is no"));
         assert!(said("4096", "65536", "1").contains("grid.csv:3: `qd`: 65536 is no"));
         assert!(said("4096", "1", "1e9").contains("grid.csv:3: `jobs`: 1e9 is no"));
