@@ -46,9 +46,11 @@ const MEASURED: [&str; 5] = ["md-mirror", "md-raid10", "md-raid10-o2", "md-raid5
 /// What of a trial hangs on how the spindles of several disks stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hangs {
-    /// It waited for the platters and for little else, or it wrote in order, one write after the other, to disks whose caches are
-    /// off. A disk of these whose turn comes late waits a revolution, or never waits at all, as they happen to stand.
-    All,
+    /// It waited for the platters and for little else. A disk of these whose turn comes late waits a revolution, or never waits
+    /// at all, as they happen to stand.
+    Platters,
+    /// It wrote in order, one write after the other, to disks whose caches are off: likewise.
+    Writes,
     /// It read in order and passed over copies or parity: a disk goes on when the others have read theirs.
     Reads {
         /// Whether how far such rates go was measured: direct reads of md's copies, near and offset, and of its parity.
@@ -61,7 +63,16 @@ impl Hangs {
     fn luck(self) -> f64 {
         match self {
             Hangs::Reads { is_measured: true } => LUCK_OF_READS,
-            Hangs::All | Hangs::Reads { is_measured: false } => f64::INFINITY,
+            Hangs::Platters | Hangs::Writes | Hangs::Reads { is_measured: false } => f64::INFINITY,
+        }
+    }
+
+    /// Why it does, in words.
+    fn why(self) -> &'static str {
+        match self {
+            Hangs::Platters => "requests wait for the platters and for little else",
+            Hangs::Writes => "requests are written in order without caches",
+            Hangs::Reads { .. } => "requests are read in order past copies or parity",
         }
     }
 }
@@ -74,15 +85,18 @@ fn hangs(manifest: &Manifest, settings: &toml::Table, record: &Record) -> Option
     }
     let share = || Some(record.sample("rotation_ms")? / record.sample("latency_mean_ms")?);
     let stated = Stated::new(&record.at, &record.workload, settings);
-    let is_in_step = share().is_some_and(|share| share >= IN_STEP);
-    if is_in_step || writes_in_order(&stated) && !is_cached(manifest, &stated) {
-        return Some(Hangs::All);
+    if writes_in_order(&stated) && !is_cached(manifest, &stated) {
+        return Some(Hangs::Writes);
     }
-    let level = stated.value("volume.level").and_then(|level| level.parse::<Level>().ok())?;
-    let has_gaps = level.losses_survived(record.member_busy.len()) > 0;
-    let is_whole = stated.value("volume.failed").is_none_or(|failed| failed == "none");
-    let is_measured = is_direct(&stated) && is_whole && MEASURED.contains(&level.name);
-    (reads_in_order(&stated) && has_gaps).then_some(Hangs::Reads { is_measured })
+    let waits = share().is_some_and(|share| share >= IN_STEP);
+    if reads_in_order(&stated) && has_gaps(&stated, record.member_busy.len()) {
+        let level = stated.value("volume.level").and_then(|level| level.parse::<Level>().ok());
+        let is_whole = stated.value("volume.failed").is_none_or(|failed| failed == "none");
+        let is_held = level.is_some_and(|level| MEASURED.contains(&level.name));
+        let is_measured = !waits && is_direct(&stated) && is_whole && is_held;
+        return Some(Hangs::Reads { is_measured });
+    }
+    waits.then_some(Hangs::Platters)
 }
 
 /// Whether it goes on in order, each request sent when another is done, with no controller between.
@@ -190,33 +204,53 @@ impl Verdict {
 
 /// That over several disks the rate hangs on how their spindles stand to each other.
 pub(super) fn in_step(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -> Option<Point> {
-    let settings = manifest.settings();
-    let mut own = ranked_alone(&verdict.ranked, manifest, records);
-    if verdict.ranked.len() < 2 || !own.any(|record| hangs(manifest, &settings, record).is_some()) {
+    let all = hanging(&verdict.ranked, manifest, records);
+    if verdict.ranked.len() < 2 || all.is_empty() {
         return None;
     }
-    let hangs = "requests wait for the platters and for little else, are written in order without caches, or are read in order \
-                 past copies or parity, so the rate of several disks hangs on how their spindles stand to each other";
+    let of_best = hanging(&verdict.ranked[..1], manifest, records);
     let is_repeated = records.iter().any(|record| record.repeat + 1 >= REPEATS);
     if !is_repeated {
+        let (why, _) = of_best.first().or_else(|| all.first())?;
         let text = format!(
-            "{hangs}: here that is luck, and on real disks it drifts; `run.repeats = 5` shows how far rates go"
+            "{why}, {HANGS}: here that is luck, and on real disks it drifts; `run.repeats = 5` shows how far rates go"
         );
         return Some(point("spindles", text));
     }
-    let hanging = ranked_alone(&verdict.ranked, manifest, records)
-        .filter(|record| self::hangs(manifest, &settings, record).is_some());
-    let widest = ranges(hanging, manifest);
-    let widest = widest
-        .into_iter()
-        .max_by(|one, other| (one.high / one.low).total_cmp(&(other.high / other.low)));
-    let Range { label, repeats, low, high } = widest.filter(|of| of.high / of.low > APART)?;
+    // The best is what the reader asks about; where its rate stays the same, the widest range is said.
+    let (why, Range { label, repeats, low, high }) =
+        widest(&of_best, manifest).or_else(|| widest(&all, manifest))?;
     let text = format!(
-        "{hangs}: in {repeats} repeats {label} made {} to {} MB/s, and on real disks it drifts between such rates",
+        "{why}, {HANGS}: in {repeats} repeats {label} made {} to {} MB/s, and on real disks it drifts between such rates",
         figure(low),
         figure(high)
     );
     Some(point("spindles", text))
+}
+
+/// What of these layouts hangs on that, each trial with why.
+fn hanging<'a>(
+    ranked: &'a [Ranked],
+    manifest: &'a Manifest,
+    records: &'a [Record],
+) -> Vec<(&'static str, &'a Record)> {
+    let settings = manifest.settings();
+    let own = ranked_alone(ranked, manifest, records);
+    own.filter_map(|record| Some((hangs(manifest, &settings, record)?.why(), record))).collect()
+}
+
+/// What that does.
+const HANGS: &str = "so the rate of several disks hangs on how their spindles stand to each other";
+
+/// The cell whose rates go furthest, with why they do; nothing where all stay the same.
+fn widest<'a>(hanging: &[(&'a str, &Record)], manifest: &Manifest) -> Option<(&'a str, Range)> {
+    let ranges = ranges(hanging.iter().map(|(_, record)| *record), manifest).into_iter();
+    let widest =
+        ranges.max_by(|one, other| (one.high / one.low).total_cmp(&(other.high / other.low)));
+    let widest = widest.filter(|of| of.high / of.low > APART)?;
+    let is_it = |record: &Record| manifest.factors.label(&record.at) == widest.label;
+    let (why, _) = hanging.iter().find(|(_, record)| is_it(record))?;
+    Some((why, widest))
 }
 
 /// How far behind may lie by so much from what the values say, as a logarithm, before it is said why.
@@ -348,7 +382,13 @@ mod tests {
         };
         let once = verdict("['md-raid10', 'md-raid5']", 1);
         assert!(once.answer.starts_with("No answer yet: "), "{}", once.answer);
-        assert!(spindles(&once).contains("past copies or parity"), "{}", spindles(&once));
+        // One cause is said, the one that applies; three were, whatever the work.
+        assert!(
+            spindles(&once)
+                .starts_with("requests are read in order past copies or parity, so the rate "),
+            "{}",
+            spindles(&once)
+        );
         let along = once.points.iter().find(|point| point.about == "for seq").unwrap();
         assert_eq!(along.text, "depth at all values: not known, as each cell ran once");
         // All that a stripe has in order is read.

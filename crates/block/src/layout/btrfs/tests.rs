@@ -110,8 +110,7 @@ fn devices_with_the_most_room_come_first() {
     let order = |chunk: &Chunk| chunk.stripes.iter().map(|stripe| stripe.0).collect::<Vec<_>>();
     let chunks = Chunks::of_blank(Profile::Raid1, &[524_288, 819_200, 1_433_600]).unwrap();
     assert_eq!(chunks.data[..3].iter().map(order).collect::<Vec<_>>(), [[1, 2], [2, 1], [2, 0]]);
-    let chunks =
-        Chunks::of_blank_beside(Profile::Raid6, Profile::Raid1, &[1_048_576; 5]).unwrap();
+    let chunks = Chunks::of_blank_beside(Profile::Raid6, Profile::Raid1, &[1_048_576; 5]).unwrap();
     assert_eq!(order(&chunks.data[1]), [1, 2, 0, 4, 3]);
     let chunks = Chunks::of_blank(Profile::Raid1c3, &[1_048_576; 4]).unwrap();
     assert_eq!(order(&chunks.data[1]), [0, 2, 3]);
