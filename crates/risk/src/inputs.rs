@@ -112,7 +112,7 @@ pub enum Rented {
 }
 
 /// md's `speed_limit_max` as Linux comes, in bytes a second: 200,000 KiB.
-const MD_BYTES_PER_S: f64 = 204_800_000.0;
+pub const MD_BYTES_PER_S: f64 = 204_800_000.0;
 
 /// Where that is the limit; and what is said in its place of ZFS, which has no such limit but restores in no order.
 const AT_MD_LIMIT: &str = ", md's speed_limit_max";

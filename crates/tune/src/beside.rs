@@ -4,6 +4,7 @@ use crate::bitmap::{self, Bitmap};
 use crate::blocks::{self, Blocks};
 use crate::candidate::Candidate;
 use crate::commands::{self, ChosenFileSystem, Plan, Remembered};
+use crate::danger::Resync;
 use crate::lanes::side_by_side;
 use crate::mount::{self, Mount};
 use crate::pair::{Both, Layout, Measured, Pair};
@@ -37,7 +38,7 @@ impl Beside {
         layout: &dyn Layout,
         trial: &Trial,
         asked: Asked,
-        resync_h: f64,
+        resync: Resync,
     ) -> Beside {
         let measures_bitmap = asked.bitmap == bitmap::Asked::Measured;
         let both = [(bitmap::BOTH, measures_bitmap), (scheduler::BOTH, asked.scheduler)];
@@ -49,9 +50,9 @@ impl Beside {
         let mut pairs = Pair::measure(layout, &both, &Settings::new(), measured).into_iter();
         let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
         let bitmap = next(measures_bitmap)
-            .map(|pair| Bitmap::of(pair, trial.requests().any(Requests::are_all_over), resync_h));
+            .map(|pair| Bitmap::of(pair, trial.requests().any(Requests::are_all_over), resync));
         let bitmap = bitmap
-            .or_else(|| (asked.bitmap == bitmap::Asked::Free).then(|| Bitmap::of_reads(resync_h)));
+            .or_else(|| (asked.bitmap == bitmap::Asked::Free).then(|| Bitmap::of_reads(resync)));
         let scheduler = next(asked.scheduler)
             .map(|pair| Scheduler::of(pair, volume.members.iter().any(|of| of.queue_depth() == 1)));
         let mount = asked.mount.and_then(|both| Mount::of(both, next(true)?));
@@ -175,13 +176,13 @@ pub(crate) struct OfQuestion<'a, 't> {
 }
 
 impl OfQuestion<'_, '_> {
-    /// What is set beside it; a resync of all takes `resync_h`.
-    pub(crate) fn beside(&self, resync_h: f64) -> Result<Beside> {
+    /// What is set beside it; `resync` is one of all.
+    pub(crate) fn beside(&self, resync: Resync) -> Result<Beside> {
         let experiment = self.with(&Settings::new(), 0)?;
         let trials = Trials::new(&experiment)?.trials;
         let Some(trial) = trials.first() else { return Ok(Beside::default()) };
         let asked = Asked::of(trial, self.tried.question.writes());
-        Ok(Beside::measure(self, trial, asked, resync_h))
+        Ok(Beside::measure(self, trial, asked, resync))
     }
 
     fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
@@ -231,8 +232,8 @@ pub(crate) struct OfExperiment<'a> {
 }
 
 impl OfExperiment<'_> {
-    /// What is set beside it, of what the experiment does not say; a resync of all takes `resync_h`.
-    pub(crate) fn beside(&self, trial: &Trial, resync_h: f64) -> Beside {
+    /// What is set beside it, of what the experiment does not say; `resync` is one of all.
+    pub(crate) fn beside(&self, trial: &Trial, resync: Resync) -> Beside {
         let manifest = &self.space.manifest;
         let is_modelled = manifest.members.is_empty();
         // Only where one figure says how good a layout is can two be compared by it.
@@ -264,7 +265,7 @@ impl OfExperiment<'_> {
             None => blocks::Asked::Nothing,
         };
         let asked = Asked { mount, blocks, ..Asked::of(trial, writes) };
-        Beside::measure(self, trial, asked.open(self), resync_h)
+        Beside::measure(self, trial, asked.open(self), resync)
     }
 
     /// The kind of Linux's file system that all of the work is on, where the experiment has one for all.

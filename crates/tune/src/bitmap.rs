@@ -2,9 +2,10 @@
 //! what it buys, a short resync after a crash, is no speed.
 
 use crate::commands::Remembered;
+use crate::danger::Resync;
 use crate::pair::{Both, Pair};
 use lab::experiment::Volume;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// Without one and with one.
 pub(crate) const BOTH: Both = Both { key: "volume.bitmap", values: ["none", "internal"] };
@@ -19,6 +20,9 @@ const MANY_PARTS_TIMES: f64 = 2.0;
 /// What is said there: bits of 64 MiB that are set once stay set for seconds, and slow work comes back to them later than that.
 const MANY_PARTS: &str = ", for writes at random over the whole volume; work that never pauses and keeps to some tens \
                           of GiB pays next to nothing, slower work there pays in its p99";
+
+/// What is said of a resync that takes that long because md counts the whole array.
+const OF_ARRAY: &str = " (md's limit of 205 MB/s is for the whole RAID 10: raise `sync_speed_max`)";
 
 /// Less than this is nothing.
 const NOTHING_TIMES: f64 = 1.01;
@@ -35,8 +39,9 @@ pub struct Bitmap {
     /// Whether the work only reads, which sets no bit and waits for none: nothing is measured then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     only_reads: bool,
-    /// Hours that a resync of everything takes when nothing else is asked, which a crash costs without a bitmap.
-    resync_h: f64,
+    /// What a crash costs without a bitmap; of it the hours are written.
+    #[serde(rename = "resync_h", serialize_with = "hours_of")]
+    resync: Resync,
 }
 
 /// Whether there is one to have, and what it costs.
@@ -65,13 +70,13 @@ impl Asked {
 
 impl Bitmap {
     /// What a layout of such a level without and with one says.
-    pub(crate) fn of(pair: Pair, is_all_over: bool, resync_h: f64) -> Bitmap {
-        Bitmap { pair, is_all_over, only_reads: false, resync_h }
+    pub(crate) fn of(pair: Pair, is_all_over: bool, resync: Resync) -> Bitmap {
+        Bitmap { pair, is_all_over, only_reads: false, resync }
     }
 
     /// What work that only reads says.
-    pub(crate) fn of_reads(resync_h: f64) -> Bitmap {
-        Bitmap { pair: Pair::unmeasured(), is_all_over: false, only_reads: true, resync_h }
+    pub(crate) fn of_reads(resync: Resync) -> Bitmap {
+        Bitmap { pair: Pair::unmeasured(), is_all_over: false, only_reads: true, resync }
     }
 
     /// Whether to build with one: what it costs is next to nothing beside what it spares.
@@ -97,8 +102,9 @@ impl Bitmap {
 
     /// What it costs and what it spares, in a line.
     pub(crate) fn line(&self) -> (String, String) {
-        let took = hours(self.resync_h);
-        let resync = format!("a crash costs a full resync, {took} idle");
+        let took = hours(self.resync.hours);
+        let why = if self.resync.is_of_array { OF_ARRAY } else { "" };
+        let resync = format!("a crash costs a full resync, {took} idle{why}");
         let by_default = "mdadm before 2025 adds one by default";
         let text = match self.pair.times {
             None if self.only_reads => {
@@ -150,6 +156,10 @@ impl Bitmap {
     }
 }
 
+fn hours_of<S: Serializer>(resync: &Resync, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.serialize_f64(resync.hours)
+}
+
 /// So many hours, or minutes where it is less than two.
 pub(crate) fn hours(hours: f64) -> String {
     if hours < 2.0 { format!("{:.0} min", 60.0 * hours) } else { format!("{} h", tenths(hours)) }
@@ -166,7 +176,12 @@ mod tests {
 
     fn bitmap(times: Option<f64>) -> Bitmap {
         let pair = Pair { times, ..Pair::of_test(1.0, 2.0) };
-        Bitmap { pair, is_all_over: true, only_reads: false, resync_h: 24.8 }
+        Bitmap {
+            pair,
+            is_all_over: true,
+            only_reads: false,
+            resync: Resync { hours: 24.8, is_of_array: false },
+        }
     }
 
     #[test]
@@ -237,6 +252,16 @@ mod tests {
         // What the verdict on layouts calls even is not cheap for that: a layout with a bitmap errs as it does without.
         let is_cheap = |costs_times| of(costs_times).is_cheap();
         assert_eq!([Some(1.2), Some(1.04), None].map(is_cheap), [false, true, false]);
+    }
+
+    #[test]
+    fn the_limit_that_makes_it_long_is_named() {
+        let resync = Resync { hours: 97.7, is_of_array: true };
+        assert_eq!(
+            Bitmap::of_reads(resync).line().1,
+            "take a write-intent bitmap: it costs reads nothing; without one a crash costs a full resync, 98 h idle (md's limit \
+             of 205 MB/s is for the whole RAID 10: raise `sync_speed_max`)"
+        );
     }
 
     /// The commands repeat what was measured of this work.

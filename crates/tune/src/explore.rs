@@ -321,7 +321,8 @@ impl Chosen {
         let mut tried = Tried::new(question, &candidates, &Sim, watch)?;
         tried.records = records.to_vec();
         let (_, inputs) = question.risk(&candidate.level)?;
-        OfQuestion { tried: &tried, best: candidate }.beside(question.resync_h(&inputs))
+        OfQuestion { tried: &tried, best: candidate }
+            .beside(question.resync(&candidate.level, &inputs)?)
     }
 
     fn commands(&self, experiment: &Experiment, beside: &Beside) -> String {

@@ -382,9 +382,9 @@ impl Found<'_> {
         let budget =
             budget_usd.map_or_else(String::new, |budget| format!("; the budget is US$ {budget}"));
         Some(format!(
-            "{} drives at US$ {}: US$ {cost:.0}, {} per TB{budget}",
+            "{} drives at {}: US$ {cost:.0}, {} per TB{budget}",
             drives.count,
-            (*price_usd)?,
+            front::price((*price_usd)?, &drives.drive),
             figure(front::usd_per_tb(cost, usable_bytes))
         ))
     }

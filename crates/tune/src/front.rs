@@ -15,6 +15,7 @@ use block::SECTOR_BYTES;
 use block::layout::Level;
 use block::units::format_bytes;
 use lab::Result;
+use lab::catalogue::Drive;
 use risk::inputs::Range;
 use risk::{Risk, in_words};
 use serde::Serialize;
@@ -273,7 +274,10 @@ fn at_worst(own: f64, other: f64) -> String {
 /// What is much safer than the best, where that matters: the fastest of it, and what keeps the most room.
 pub(crate) fn safer(front: &[FrontRow], risk: &Risk, best: (f64, Better)) -> Option<String> {
     let is_safer = |row: &&FrontRow| row.gone.high * SAFER_BY <= risk.gone.high;
-    let safer = || front.iter().filter(is_safer).filter(|_| risk.gone.high >= GONE_MIN);
+    let all = || front.iter().filter(is_safer).filter(|_| risk.gone.high >= GONE_MIN);
+    // A level that survives more holds without a rebuild; spares are for where there is none.
+    let has_level = all().any(|row| !row.has_spares_beside());
+    let safer = || all().filter(move |row| !has_level || !row.has_spares_beside());
     let fastest = safer().next()?;
     let roomiest = safer().rev().max_by_key(|row| row.usable_bytes)?;
     let named = |row: &FrontRow| row.with_room(best) + &at_worst(row.gone.high, risk.gone.high);
@@ -290,6 +294,14 @@ pub(crate) fn room(bytes: u64) -> String {
         bytes if bytes >= 1e12 => format!("{:.1} TB", bytes / 1e12),
         bytes => format!("{:.1} GB", bytes / 1e9),
     }
+}
+
+/// A price in words; where it is the catalogue's, with when that was paid.
+pub(crate) fn price(price_usd: f64, drive: &Drive) -> String {
+    let is_of_catalogue =
+        drive.figures.price_usd.is_some_and(|known| (known - price_usd).abs() < 0.005);
+    let when = drive.price_note().filter(|_| is_of_catalogue);
+    format!("US$ {price_usd}{}", when.map_or_else(String::new, |when| format!(" ({when})")))
 }
 
 /// What drives that cost so much cost for a terabyte of what can be used.

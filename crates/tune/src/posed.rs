@@ -4,7 +4,7 @@ use crate::answer::{Difference, Tuned};
 use crate::beside::{Beside, OfExperiment};
 use crate::commands::{self, Command};
 use crate::confirm::{Confirm, Confirmed};
-use crate::danger::Limit;
+use crate::danger::{Limit, Resync};
 use crate::drives::Drives;
 use crate::estimates::Answer;
 use crate::factors::Decides;
@@ -188,8 +188,11 @@ pub fn tune_experiment(
     let is_modelled = degraded::of_posed(posed, &space, open, (&records, &mut front));
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
     let lost = risk.as_ref().zip(best);
-    let resync_h = lost.map_or(0.0, |(lost, best)| resync_h(&space.trials[best], &lost.inputs));
-    let beside = first.map(|first| beside(posed, &space, open, (&first.at, &records), resync_h));
+    let resync = match lost {
+        Some((lost, best)) => resync(&space.trials[best], &lost.inputs)?,
+        None => Resync::default(),
+    };
+    let beside = first.map(|first| beside(posed, &space, open, (&first.at, &records), resync));
     let beside = beside.unwrap_or_default();
     let decides = Decides::of(&verdict);
     let answer = Said { posed, space: &space, verdict: judged, best, confirmed };
@@ -248,11 +251,18 @@ fn in_doubt(posed: &Posed, space: &Space, open: &Open<'_>, judged: &Verdict) -> 
     Ok(lines)
 }
 
-/// How long a resync of what a trial runs on takes, in hours.
-fn resync_h(trial: &Trial, inputs: &Inputs) -> f64 {
-    let members = trial.setup.volume.members.iter();
+/// The price of each drive of a trial in words.
+fn price_of(trial: &Trial, price_usd: f64) -> String {
+    let drive = trial.setup.volume.members.first().and_then(Member::drive);
+    drive.map_or_else(|| format!("US$ {price_usd}"), |drive| front::price(price_usd, drive))
+}
+
+/// How long a resync of what a trial runs on takes.
+fn resync(trial: &Trial, inputs: &Inputs) -> Result<Resync> {
+    let volume = &trial.setup.volume;
+    let members = volume.members.iter();
     let drives: Vec<&Drive> = members.filter_map(|member| Some(&**member.drive()?)).collect();
-    danger::resync_h(inputs, &drives, Limit(trial.setup.host.storage_per_s[1]))
+    danger::resync(&volume.level, inputs, &drives, Limit(trial.setup.host.storage_per_s[1]))
 }
 
 /// What is set beside the `best`, where that is one of the layouts.
@@ -261,11 +271,11 @@ fn beside(
     space: &Space,
     open: &Open<'_>,
     (best, records): (&At, &[Record]),
-    resync_h: f64,
+    resync: Resync,
 ) -> Beside {
     let Some(place) = space.place(best) else { return Beside::default() };
     let layout = OfExperiment { space, open, wishes: &posed.wishes, best, records };
-    layout.beside(&space.trials[place], resync_h)
+    layout.beside(&space.trials[place], resync)
 }
 
 /// Measures what decides; gives that, and how many cells it took.
@@ -468,7 +478,8 @@ impl Said<'_> {
         let price = self.posed.price_usd.or(facts.map(|all| all / (count - spares) as f64))?;
         let gigabytes = bytes as f64 / 1e9;
         Some(format!(
-            "{count} drives at US$ {price}: US$ {:.0}, {} per usable GB",
+            "{count} drives at {}: US$ {:.0}, {} per usable GB",
+            price_of(trial, price),
             price * count as f64,
             figure(price * count as f64 / gigabytes)
         ))

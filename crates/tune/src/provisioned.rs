@@ -3,10 +3,61 @@
 use crate::question::Question;
 use crate::turns::Line;
 use lab::Result;
-use lab::catalogue::{self, Drive, Kind};
+use lab::catalogue::{self, Cloud, Drive, Kind, Shared};
 use lab::experiment::{Member, Trial};
 use toml::Value;
 use verdict::tables::listed;
+
+/// A limit of each volume.
+struct Each {
+    /// What provisions it.
+    key: &'static str,
+    limit: Option<f64>,
+    unit: &'static str,
+    /// What all of them share, where they do.
+    shared: Option<f64>,
+    /// Whether it follows from the size of the volume.
+    is_of_size: bool,
+    /// What can be had at most, where more can be.
+    most: Option<f64>,
+}
+
+/// The limits of a volume, where so many like it are in use.
+fn limits(drive: &Drive, count: usize, cloud: &Cloud) -> [Each; 2] {
+    let figures = &cloud.figures;
+    let drives = vec![drive; count];
+    let shared = catalogue::shared(&drives);
+    let [shared_ios, shared_bytes] = shared.first().map_or([None; 2], Shared::reads_per_s);
+    let of_size = |each: f64, limit: Option<f64>, most: Option<f64>| {
+        (each > 0.0).then(|| most.filter(|most| limit.is_some_and(|limit| limit < *most))).flatten()
+    };
+    let [iops, rate] = [cloud.iops(), cloud.bytes_per_s().map(|rate| rate / 1e6)];
+    let [each_ios, each_rate] = [figures.iops_per_gib, figures.mb_per_s_per_gib];
+    [
+        Each {
+            key: "iops",
+            limit: iops,
+            unit: "I/Os a second",
+            shared: shared_ios,
+            is_of_size: each_ios > 0.0,
+            most: of_size(each_ios, iops, figures.iops_most)
+                .or(figures.iops.filter(|_| each_ios <= 0.0).and(figures.iops_most)),
+        },
+        Each {
+            key: "mb_per_s",
+            limit: rate,
+            unit: "MB/s",
+            shared: shared_bytes.map(|rate| rate / 1e6),
+            is_of_size: each_rate > 0.0,
+            most: of_size(each_rate, rate, figures.mb_per_s_most)
+                .or(figures.mb_per_s.filter(|_| each_rate <= 0.0).and(figures.mb_per_s_most)),
+        },
+    ]
+}
+
+/// What is said of volumes that share their limits.
+const SHARED: &str =
+    "volumes of this kind on one machine share the limits of one volume as large as all of them";
 
 /// What an answer about cloud volumes says of their limits; nothing of other drives.
 pub(crate) fn of_question(question: &Question) -> Result<Option<Line>> {
@@ -31,28 +82,26 @@ pub(crate) fn of_trial(trial: &Trial) -> Result<Vec<Line>> {
 fn line(drive: &Drive, count: usize, is_limited: bool) -> Result<Option<Line>> {
     let Ok(cloud) = drive.cloud() else { return Ok(None) };
     let members = count as f64;
-    let limits = [
-        ("iops", cloud.iops(), "I/Os a second", cloud.figures.iops.and(cloud.figures.iops_most)),
-        (
-            "mb_per_s",
-            cloud.bytes_per_s().map(|rate| rate / 1e6),
-            "MB/s",
-            cloud.figures.mb_per_s.and(cloud.figures.mb_per_s_most),
-        ),
-    ];
     let described = catalogue::describe(&drive.name)?;
     let (own, all) = drive.name.split_once('[').unwrap_or((&drive.name, ""));
     let (mut each, mut together, mut more) = (Vec::new(), Vec::new(), Vec::new());
-    for (key, limit, unit, most) in limits {
+    let mut is_shared = false;
+    for Each { key, limit, unit, shared, is_of_size, most } in limits(drive, count, cloud) {
         let Some(limit) = limit else { continue };
+        let (figure, asked) = if is_of_size { ("sectors", "size") } else { (key, key) };
         let is_example =
-            described.figures.iter().any(|of| of.key == key && of.kind == Kind::Estimate);
-        let is_named = all.contains(&format!("{key}="));
+            described.figures.iter().any(|of| of.key == figure && of.kind == Kind::Estimate);
+        let is_named = all.contains(&format!("{asked}="));
         let whose = if is_example && !is_named { " (an example of ours)" } else { "" };
         each.push(format!("{limit:.0} {unit}{whose}"));
-        together.push(format!("{:.0}", members * limit));
-        if most.is_some() && !is_named {
-            more.push(format!("{key}=…"));
+        let sum = members * limit;
+        together.push(format!("{:.0}", shared.map_or(sum, |shared| shared.min(sum))));
+        is_shared |= shared.is_some();
+        // Larger volumes have more, unless all have together what there is.
+        let has_more = most.is_some_and(|most| shared.is_none_or(|shared| shared < most));
+        let asks = format!("{asked}=…");
+        if has_more && (is_of_size || !is_named) && !more.contains(&asks) {
+            more.push(asks);
         }
     }
     if each.is_empty() {
@@ -60,6 +109,9 @@ fn line(drive: &Drive, count: usize, is_limited: bool) -> Result<Option<Line>> {
     }
     let mut text =
         format!("each has {}; the {count} in use {} together", listed(&each), listed(&together));
+    if is_shared {
+        text = format!("{text}: {SHARED}");
+    }
     if !more.is_empty() {
         text = format!("{text}; for more ask about `{own}[{}]`", more.join(","));
     }
@@ -112,6 +164,26 @@ mod tests {
         assert!(named.starts_with("each has 9000 I/Os a second and "), "{named}");
         assert!(!named.contains("iops=…]"), "{named}");
         assert_eq!(said("4x i3en"), None);
+        // The most of an instance was said to hold for each: 10066 MB/s together. Their rates follow from the size.
+        let shared = "volumes of this kind on one machine share the limits of one volume as large as all of them";
+        assert_eq!(
+            said("8x pd-ssd[size=2TiB]").unwrap(),
+            format!(
+                "each has 67440 I/Os a second and 1258 MB/s; the 8 in use 100000 and 1258 together: {shared}{unset}"
+            )
+        );
+        assert_eq!(
+            said("2x pd-ssd[size=100GiB]").unwrap(),
+            format!(
+                "each has 9000 I/Os a second and 302 MB/s; the 2 in use 12000 and 352 together: {shared}; for more ask about \
+                 `gcp-pd-ssd[size=…]`{unset}"
+            )
+        );
+        let example_size = said("2x pd-balanced").unwrap();
+        assert!(
+            example_size.starts_with("each has 6000 I/Os a second (an example of ours) and "),
+            "{example_size}"
+        );
         let mut limited = question("4x gp3", "restore", 1);
         limited.work.set("host.storage_iops=20000").unwrap();
         assert!(!of_question(&limited).unwrap().unwrap().1.contains("not counted"));

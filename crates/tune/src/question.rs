@@ -2,7 +2,7 @@
 
 use crate::beforehand::Figures;
 use crate::candidate::Candidate;
-use crate::danger::{self, Limit};
+use crate::danger::{self, Limit, Resync};
 use crate::drives::Drives;
 use crate::front::room;
 use crate::work::{self, Work, names_its_cache};
@@ -141,10 +141,10 @@ impl Question {
         danger::of_level(level, members, self.spares, drive, self.host_limit())
     }
 
-    /// How long a resync of all members takes, in hours.
-    pub(crate) fn resync_h(&self, inputs: &Inputs) -> f64 {
+    /// How long a resync of all takes at a level.
+    pub(crate) fn resync(&self, level: &Level, inputs: &Inputs) -> Result<Resync> {
         let drives = vec![&self.drives.drive; self.members()];
-        danger::resync_h(inputs, &drives, self.host_limit())
+        danger::resync(level, inputs, &drives, self.host_limit())
     }
 
     /// What the host lets pass to all cloud volumes, where the work or `--set` says it.
@@ -268,7 +268,8 @@ impl Question {
             };
             // A host of one's own may have buses or limits that they would share.
             let host = self.work.tables.get("host").and_then(Value::as_table);
-            let is_modelled = host.is_none_or(|host| host.keys().all(|key| key == "cpu_percent"));
+            let is_modelled = host.is_none_or(|host| host.keys().all(|key| key == "cpu_percent"))
+                && catalogue::shared(&vec![&self.drives.drive; members]).is_empty();
             let is_even = members.is_multiple_of(of.groups);
             return is_modelled && is_even && WIDTHS.iter().any(is_usual);
         }

@@ -113,7 +113,9 @@ fn worth_it(question: &Question, candidate: &Candidate, gone: f64) -> Result<Vec
     for spares in 1..=SPARES_MAX {
         let levels = vec![candidate.level.name.to_string()];
         let other = Question { spares, levels, are_spares_open: false, ..question.clone() };
-        if least < GONE_ASKS || other.possible().is_err() {
+        // Parity over two drives is a mirror, which stands here by its own name.
+        let is_mirror = candidate.level.has_parity() && other.members() < 3;
+        if least < GONE_ASKS || is_mirror || other.possible().is_err() {
             break;
         }
         let (risk, _) = other.risk(&candidate.level)?;
@@ -173,6 +175,8 @@ mod tests {
         assert_eq!(of("8x st18000nm000j", "md-raid6"), [1]);
         assert_eq!(of("8x st18000nm000j", "md-raid5"), [0; 0]);
         assert_eq!(of("8x 980 pro 1tb", "md-raid6"), [0; 0]);
+        // Two of four in use under parity are a mirror.
+        assert!(!of("4x st18000nm000j", "md-raid5").contains(&2));
         // Four are as few as RAID 6 takes.
         assert_eq!(of("4x st18000nm000j", "md-raid6"), [0; 0]);
     }

@@ -274,6 +274,17 @@ impl Level {
         }
     }
 
+    /// Sectors of the array for each sector of a member, where md's resync and check go through the array: RAID 10
+    /// (`resync_max_sectors = raid10_size()` in `raid10_run`). All other levels go through the members.
+    ///
+    /// Eight members in two copies: 4. Two members: 1.
+    pub fn resynced_for_each(&self, members: usize) -> f64 {
+        match self.kind {
+            Kind::Copies(_, copies) => members as f64 / f64::from(copies),
+            _ => 1.0,
+        }
+    }
+
     /// Whether Linux runs it: md, dm, LVM and btrfs.
     pub fn runs_on_linux(&self) -> bool {
         ["md-", "dm-", "lvm-", "btrfs-"].iter().any(|system| self.name.starts_with(system))
