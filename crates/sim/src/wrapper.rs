@@ -244,7 +244,9 @@ impl<P: Policy, D: Device> Wrapper<P, D> {
             .filter_map(|(_, kept)| kept.progress.last_word(now, kept.tag, kept.request.op, true))
             .collect();
         self.disturb(now, Disturbance::PowerCut);
-        lost.into_iter().for_each(|event| self.outbox.push(event));
+        for event in lost {
+            self.outbox.push(event);
+        }
     }
 }
 

@@ -117,6 +117,7 @@ impl Profile {
     /// here alone. What is there once has metadata twice, as mkfs.btrfs does by itself (DUP on one device, else RAID 1). Parity
     /// has copies that survive as many devices, as btrfs's documentation has it: beside RAID 6, mkfs's own RAID 1 makes it warn
     /// of "lower redundancy". Copies of data have as many of metadata.
+    #[must_use]
     pub fn of_metadata(self, devices: usize) -> Profile {
         match self {
             Profile::Single | Profile::Raid0 if devices == 1 => Profile::Dup,
