@@ -89,8 +89,9 @@ fn hangs(manifest: &Manifest, settings: &toml::Table, record: &Record) -> Option
         return Some(Hangs::Writes);
     }
     let waits = share().is_some_and(|share| share >= IN_STEP);
-    if reads_in_order(&stated) && has_gaps(&stated, record.member_busy.len()) {
-        let level = stated.value("volume.level").and_then(|level| level.parse::<Level>().ok());
+    let level = stated.value("volume.level").and_then(|level| level.parse::<Level>().ok());
+    let has_gaps = level.is_some_and(|level| level.losses_survived(record.member_busy.len()) > 0);
+    if reads_in_order(&stated) && has_gaps {
         let is_whole = stated.value("volume.failed").is_none_or(|failed| failed == "none");
         let is_held = level.is_some_and(|level| MEASURED.contains(&level.name));
         let is_measured = !waits && is_direct(&stated) && is_whole && is_held;
