@@ -16,6 +16,7 @@ use lab::experiment::{Experiment, Member, Plan as Trials, Trial};
 use lab::run::Run;
 use lab::workload::Requests;
 use lab::{Error, Result};
+use risk::inputs::Inputs;
 use store::Manifest;
 use store::factor::Role;
 use store::record::Record;
@@ -176,8 +177,9 @@ pub(crate) struct OfQuestion<'a, 't> {
 }
 
 impl OfQuestion<'_, '_> {
-    /// What is set beside it; `resync` is one of all.
-    pub(crate) fn beside(&self, resync: Resync) -> Result<Beside> {
+    /// What is set beside it; `inputs` are those of its risk.
+    pub(crate) fn beside(&self, inputs: &Inputs) -> Result<Beside> {
+        let resync = self.tried.question.resync(&self.best.level, inputs)?;
         let experiment = self.with(&Settings::new(), 0)?;
         let trials = Trials::new(&experiment)?.trials;
         let Some(trial) = trials.first() else { return Ok(Beside::default()) };

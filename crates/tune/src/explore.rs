@@ -321,8 +321,7 @@ impl Chosen {
         let mut tried = Tried::new(question, &candidates, &Sim, watch)?;
         tried.records = records.to_vec();
         let (_, inputs) = question.risk(&candidate.level)?;
-        OfQuestion { tried: &tried, best: candidate }
-            .beside(question.resync(&candidate.level, &inputs)?)
+        OfQuestion { tried: &tried, best: candidate }.beside(&inputs)
     }
 
     fn commands(&self, experiment: &Experiment, beside: &Beside) -> String {

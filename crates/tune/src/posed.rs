@@ -188,10 +188,8 @@ pub fn tune_experiment(
     let is_modelled = degraded::of_posed(posed, &space, open, (&records, &mut front));
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
     let lost = risk.as_ref().zip(best);
-    let resync = match lost {
-        Some((lost, best)) => resync(&space.trials[best], &lost.inputs)?,
-        None => Resync::default(),
-    };
+    let resync = lost.map(|(lost, best)| resync(&space.trials[best], &lost.inputs)).transpose()?;
+    let resync = resync.unwrap_or_default();
     let beside = first.map(|first| beside(posed, &space, open, (&first.at, &records), resync));
     let beside = beside.unwrap_or_default();
     let decides = Decides::of(&verdict);

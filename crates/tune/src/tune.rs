@@ -96,8 +96,7 @@ pub fn tune(
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let found =
         Found { question, best, first, second, other, why, than, verdict: judged, confirmed };
-    let beside =
-        OfQuestion { tried: &tried, best }.beside(question.resync(&best.level, &inputs)?)?;
+    let beside = OfQuestion { tried: &tried, best }.beside(&inputs)?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
     let mut lines = found.lines(&risk, &inputs, &front);
     let plan = beside.plan(found.beside_near(plan(question, &tried.experiment, best)));
