@@ -77,6 +77,21 @@ pub(super) fn check_own_layout(setup: &Setup) -> Result<()> {
     Ok(())
 }
 
+/// Refuses queues that a real disk would have to be given: its own stay as the system set them, and two settings would be measured
+/// as one.
+pub(super) fn check_queues(volume: &Volume) -> Result<()> {
+    let is_auto = volume.scheduler == Scheduling::Auto;
+    let (key, value, file) = match volume.nr_requests {
+        _ if !is_auto => ("scheduler", volume.scheduler.word().to_string(), "scheduler"),
+        Some(requests) => ("nr_requests", requests.to_string(), "nr_requests"),
+        None => return Ok(()),
+    };
+    Err(Error::input(format!(
+        "`volume.{key}` = {value}: real disks keep the queues that they have; write it into /sys/block/DISK/queue/{file} of each \
+         and leave the key out, or add `--on kernel`"
+    )))
+}
+
 /// Whether nothing is asked for that only a real Linux does: that something goes wrong with a member, in the kernel rig,
 /// a partial parity log, or a scheduler that is not modelled.
 pub(super) fn check_not_real(setup: &Setup) -> Result<()> {
@@ -189,4 +204,28 @@ pub(super) fn check_work(work: &Requests, sectors: u64) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Experiment, Plan};
+
+    /// A sweep over schedulers on real disks set none of them, and called them alike.
+    #[test]
+    fn real_disks_are_not_given_queues() {
+        let said = |keys: &str| {
+            let text = format!(
+                "[volume]\ndrives = \"2xwd740gd\"\nlevel = \"md-raid0\"\n{keys}\n[workload.w]\nkind = \"random\"\ncount = 1"
+            );
+            let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
+            check_queues(&plan.trials[0].setup.volume).err().map(|error| error.to_string())
+        };
+        assert_eq!(said(""), None);
+        let scheduler = said("scheduler = \"none\"").unwrap();
+        assert!(scheduler.starts_with("`volume.scheduler` = none: real disks keep"), "{scheduler}");
+        assert!(scheduler.contains("/sys/block/DISK/queue/scheduler"), "{scheduler}");
+        let requests = said("nr_requests = 128").unwrap();
+        assert!(requests.contains("/sys/block/DISK/queue/nr_requests"), "{requests}");
+    }
 }

@@ -23,7 +23,9 @@ pub use probed::ProbedDisk;
 
 pub(super) use flags::KIND;
 
-use super::admit::{admit_volume, check_no_log, check_no_search, check_own_layout, check_work};
+use super::admit::{
+    admit_volume, check_no_log, check_no_search, check_own_layout, check_queues, check_work,
+};
 use super::calibration::{self, Ground};
 use super::jobs::jobs;
 use super::mounted::Device;
@@ -283,6 +285,7 @@ fn admit(trial: &Trial, may_write: bool, devices: &[Device]) -> Result<()> {
     let layout = admit_volume(&trial.setup.volume)?;
     check_own_layout(&trial.setup)?;
     check_no_log(&trial.setup)?;
+    check_queues(&trial.setup.volume)?;
     if trial.setup.volume.level.nested().is_some() {
         return Err(Error::input(format!(
             "`volume.level` = {}: ileave's own engine runs one array; add `[fs]`, and md runs it, or leave out `--on`",

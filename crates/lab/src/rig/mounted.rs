@@ -18,7 +18,7 @@ mod trial;
 pub(super) use after_cut::{Cut, Found};
 pub use build::{Build, Device, Need, build_volume};
 
-use super::admit::check_no_log;
+use super::admit::{check_no_log, check_queues};
 use super::calibration::{self, Ground};
 use super::observed::{health, machine, open_direct, warnings};
 use super::site::{Images, Site, Step};
@@ -302,6 +302,10 @@ impl Rig for Mounted {
         }
         if self.site.is_none() {
             return Ok(());
+        }
+        // A guest's kernel is told of them.
+        if self.notes.is_none() {
+            check_queues(volume)?;
         }
         if program.cuts().is_some() && self.notes.is_none() {
             return Err(Error::input(format!(

@@ -33,7 +33,7 @@ fn a_signed_image_is_refused_for_writing_unless_it_may_be_lost() {
     let message = refusal(&writing(&images.paths));
     for part in [
         "1.img holds an ext2, ext3 or ext4 file system (at byte 1080)",
-        "sectors 0 to 4095 of",
+        "the first 4096 sectors (2MiB) of",
         "nothing was written",
         "--overwrite-signed",
     ] {
