@@ -161,13 +161,13 @@ fn every(interval: Duration, ended: &Receiver<()>, mut say: impl FnMut(Duration)
     }
 }
 
-/// How far it is. The cells of a search are estimated, and behind it what may turn the answer is tried, which nobody counts.
+/// How far it is. The cells of a search are estimated; what could change the answer is tried after it, which nobody counts.
 fn pulse(measured: u64, about: u64, elapsed: Duration) -> String {
     let so_far = format!("{} s so far", elapsed.as_secs());
     if measured < about {
         format!("{measured} of about {about} cells measured, {so_far}")
     } else {
-        format!("{measured} cells measured; what may turn the answer is tried, too; {so_far}")
+        format!("{measured} cells measured; checking what could change the answer; {so_far}")
     }
 }
 
@@ -248,7 +248,7 @@ mod tests {
     fn a_pulse_says_how_far_it_is_until_it_is_over() {
         let said = |measured| pulse(measured, 61, Duration::from_secs(10));
         assert_eq!(said(12), "12 of about 61 cells measured, 10 s so far");
-        let behind = "61 cells measured; what may turn the answer is tried, too; 10 s so far";
+        let behind = "61 cells measured; checking what could change the answer; 10 s so far";
         assert_eq!(said(61), behind);
         let (end, ended) = channel();
         let mut end = Some(end);

@@ -39,6 +39,9 @@ pub struct KnownDrive {
     /// Whether it is behind a network, as a cloud's volumes are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_remote: bool,
+    /// Whether it takes one command at a time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_one: bool,
     /// What one cost, in US dollars.
     pub price_usd: Option<f64>,
     /// What its model was found to err by, if it was held against a trace.

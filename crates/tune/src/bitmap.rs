@@ -22,7 +22,7 @@ const MANY_PARTS: &str = ", for writes at random over the whole volume; work tha
                           of GiB pays next to nothing, slower work there pays in its p99";
 
 /// What is said of a resync that takes that long because md counts the whole array.
-const OF_ARRAY: &str = " (md's limit of 205 MB/s is for the whole RAID 10: raise `sync_speed_max`)";
+const OF_ARRAY: &str = " (md counts its limit of 205 MB/s over the whole RAID 10; raise `sync_speed_max` to shorten it)";
 
 /// Less than this is nothing.
 const NOTHING_TIMES: f64 = 1.01;
@@ -259,8 +259,8 @@ mod tests {
         let resync = Resync { hours: 97.7, is_of_array: true };
         assert_eq!(
             Bitmap::of_reads(resync).line().1,
-            "take a write-intent bitmap: it costs reads nothing; without one a crash costs a full resync, 98 h idle (md's limit \
-             of 205 MB/s is for the whole RAID 10: raise `sync_speed_max`)"
+            "take a write-intent bitmap: it costs reads nothing; without one a crash costs a full resync, 98 h idle (md counts \
+             its limit of 205 MB/s over the whole RAID 10; raise `sync_speed_max` to shorten it)"
         );
     }
 

@@ -210,11 +210,11 @@ pub(crate) fn lines(
 
 /// Why a row is faster with a failed member: with parity fewer commands go to the members then.
 fn why_faster(row: &FrontRow) -> Option<Line> {
-    let is_fewer = |[whole, failed]: &[f64; 2]| row.has_parity && failed < whole;
+    let is_fewer = |[whole, failed]: &[f64; 2]| row.has_stripe_cache && failed < whole;
     let [whole, failed] = row.commands.filter(is_fewer)?;
     let text = format!(
-        "{} does {} {} with a drive failed and {} whole, with {} commands to drives a request, not {}: a write to the failed drive's chunk \
-         reads the rest of its stripe, which the next writes find in the stripe cache, and parity on that drive costs nothing",
+        "{}: {} {} with one drive failed, {} whole ({} commands per request, not {}): md reads the rest of the stripe once and keeps it \
+         in the stripe cache, and parity on the failed drive costs nothing",
         row.called(),
         figure(row.degraded?),
         row.unit,
@@ -298,8 +298,8 @@ mod tests {
         let open: &Open<'_> = &|_| Ok(Box::new(Sim));
         let found = crate::tune_experiment(&posed, open, None, &mut |_| ()).unwrap();
         let line = found.lines.iter().find(|(about, _)| about == "one failed").unwrap();
-        assert!(line.1.contains(" MB/s with a drive failed and 7"), "{line:?}");
-        assert!(line.1.contains(" with 2.60 commands to drives a request, not 3.00: "), "{line:?}");
+        assert!(line.1.contains(" MB/s with one drive failed, 7"), "{line:?}");
+        assert!(line.1.contains(" whole (2.60 commands per request, not 3.00): "), "{line:?}");
     }
 
     /// What was measured of a whole layout is not measured again: half of its rate makes twice the share that is left.

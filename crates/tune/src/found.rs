@@ -135,7 +135,7 @@ impl Found<'_> {
                     .into()
             }
             Why::DefaultOfSafest => {
-                " (the default; no chunk of this level is reliably better, and of the levels that tie it loses all data least often)"
+                " (this level's default; another layout is faster, but this level loses all data least often, and none of its chunks is reliably faster)"
                     .into()
             }
             Why::KeepsRate => {

@@ -81,9 +81,9 @@ pub struct FrontRow {
     /// How many trials it was measured with.
     #[serde(skip)]
     pub(crate) trials: usize,
-    /// Whether it keeps parity.
+    /// Whether md keeps stripes of it in memory.
     #[serde(skip)]
-    pub(crate) has_parity: bool,
+    pub(crate) has_stripe_cache: bool,
 }
 
 impl FrontRow {
@@ -121,7 +121,7 @@ impl FrontRow {
             rows: other_rows(ranked, level),
             is_tied: is_tied(ranked),
             trials: ranked.trials,
-            has_parity: level.has_parity(),
+            has_stripe_cache: level.has_stripe_cache(),
             at: ranked.at.clone(),
         })
     }
@@ -400,7 +400,7 @@ pub(crate) fn of_posed(
             rows: None,
             is_tied: is_tied(ranked),
             trials: ranked.trials,
-            has_parity: volume.level.has_parity(),
+            has_stripe_cache: volume.level.has_stripe_cache(),
             at: ranked.at.clone(),
         });
     }
@@ -505,7 +505,7 @@ pub(crate) mod tests {
             rows: None,
             is_tied: false,
             trials: 1,
-            has_parity: false,
+            has_stripe_cache: false,
         }
     }
 

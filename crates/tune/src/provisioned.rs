@@ -107,8 +107,12 @@ fn line(drive: &Drive, count: usize, is_limited: bool) -> Result<Option<Line>> {
     if each.is_empty() {
         return Ok(None);
     }
-    let mut text =
-        format!("each has {}; the {count} in use {} together", listed(&each), listed(&together));
+    let mut text = match count {
+        1 => format!("the one of {} has {}", drive.name, listed(&each)),
+        _ => {
+            format!("each has {}; the {count} in use {} together", listed(&each), listed(&together))
+        }
+    };
     if is_shared {
         text = format!("{text}: {SHARED}");
     }
@@ -204,7 +208,10 @@ mod tests {
         let open = said("");
         assert!(open[0].starts_with("each has 4000 I/Os a second and "), "{open:?}");
         assert!(open[0].contains("; the 2 in use 8000 and ") && open[0].contains("not counted"));
-        assert!(open[1].contains("; the 1 in use 5000 and 200 together"), "{open:?}");
+        assert!(
+            open[1].starts_with("the one of azure-p30 has 5000 I/Os a second and 200 MB/s"),
+            "{open:?}"
+        );
         let limited = said("host.storage_iops = 20000\n");
         assert!(limited.iter().all(|line| !line.contains("not counted")), "{limited:?}");
     }

@@ -262,7 +262,7 @@ impl Verdict {
             better: aim.better,
             ranked: Vec::new(),
             left_out: Vec::new(),
-            noise: standing::widest(&noises).unwrap_or_else(|| known.noise(&scores, None)),
+            noise: standing::widest(&noises).unwrap_or_else(|| known.noise(&scores)),
             situations: Vec::new(),
             safety: None,
             front: Vec::new(),

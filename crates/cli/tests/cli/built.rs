@@ -279,7 +279,7 @@ fn script_of(here: &Path, case: &Case) -> String {
     let disks: Vec<String> =
         (b'b'..).take(case.drives).map(|name| format!("/dev/vd{}", char::from(name))).collect();
     let mut script = format!("disks='{}'; begin {}\n", disks.join(" "), case.name);
-    let mut is_elsewhere = false;
+    let (mut is_elsewhere, mut is_read) = (false, false);
     for (number, command) in answer["commands"].as_array().unwrap().iter().enumerate() {
         let [when, what, line] = ["when", "what", "line"].map(|key| command[key].as_str().unwrap());
         if !runs(when, what, line) {
@@ -287,8 +287,11 @@ fn script_of(here: &Path, case: &Case) -> String {
         }
         if when == "elsewhere" {
             // The array makes room, and each system for the next.
-            let read = if is_elsewhere { "" } else { RESTART };
-            writeln!(script, "{read}take_down").unwrap();
+            if !is_elsewhere && !is_read {
+                script += READ;
+            }
+            let restart = if is_elsewhere { "" } else { RESTART };
+            writeln!(script, "{restart}take_down").unwrap();
             is_elsewhere = true;
         }
         let path = here.join(format!("{}-{number}.sh", case.name));
@@ -314,6 +317,7 @@ fn script_of(here: &Path, case: &Case) -> String {
             || line.starts_with("lvs")
         {
             script += READ;
+            is_read = true;
         }
     }
     if !is_elsewhere {

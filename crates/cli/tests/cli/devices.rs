@@ -187,7 +187,10 @@ fn a_device_is_read_directly_and_stays_as_it_is() {
     let (status, errors) =
         device.run("reads.toml --on disks --members DEVICE --member-size 1GiB --out large");
     assert_eq!(status, 2);
-    assert!(errors.contains(&format!("the {sectors} sectors (4MiB) of {}", device.name)), "{errors}");
+    assert!(
+        errors.contains(&format!("the {sectors} sectors (4MiB) of {}", device.name)),
+        "{errors}"
+    );
     let beyond =
         "reads.toml --on disks --members DEVICE --set workload.read.span=8MiB --out beyond";
     let (status, errors) = device.run(beyond);

@@ -17,6 +17,7 @@ impl From<&Drive> for KnownDrive {
             price_usd: drive.figures.price_usd,
             goes_with_instance: drive.figures.goes_with_instance,
             is_remote: drive.is_remote(),
+            takes_one: drive.queue_depth() == 1,
             model_error_percent: drive.figures.model_error_percent,
             model_error_source: drive.sheet.source("model_error_percent").map(String::from),
         }

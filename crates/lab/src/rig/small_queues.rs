@@ -11,8 +11,8 @@ use sim::workload::Pattern;
 pub(crate) fn warning(origin: &str, plan: &Plan) -> Option<String> {
     plan.trials.iter().any(is_out_of_order).then(|| {
         format!(
-            "{origin}: `volume.nr_requests` below Linux's own and requests in order: where they find no place, Linux's workers send them \
-             out of order, which is not modelled: up to twice too fast (docs/md.md); `--on kernel` runs it"
+            "{origin}: `volume.nr_requests` below Linux's default, with sequential requests: Linux then sends some out of order, which \
+             the model does not do, and its rates may be up to 2.2 times too high (docs/md.md); `--on kernel` runs it"
         )
     })
 }

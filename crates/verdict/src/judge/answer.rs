@@ -346,7 +346,8 @@ fn open(verdict: &Verdict) -> Option<Point> {
     let unknown = verdict.ranked.iter().filter(|other| other.standing == Standing::Unknown);
     let labels = verdict.names(unknown);
     (!labels.is_empty()).then(|| {
-        let text = format!("{}: one run of each does not tell whether better", semicolons(&labels));
+        let text =
+            format!("{}: may be better: one run of each cell cannot tell", semicolons(&labels));
         point("open", text)
     })
 }
@@ -400,9 +401,9 @@ fn certainty(verdict: &Verdict, evidence: &Evidence) -> Option<Point> {
             format!("{held}; how far luck moves these rates is not known")
         }
         (_, Some(held)) if verdict.luck > 0.0 => {
-            let least = verdict.luck.exp();
+            let least = tie_half(verdict).exp();
             format!(
-                "{held}; each cell ran once, and luck moves such comparisons: what differs by less than {least:.0} times decides nothing"
+                "{held}; each cell ran once, and luck moves such comparisons: what differs by less than {least:.1} times decides nothing"
             )
         }
         (Some(noise), None) => format!("{noise}: {}", must(verdict)),
@@ -413,7 +414,7 @@ fn certainty(verdict: &Verdict, evidence: &Evidence) -> Option<Point> {
     let next = match verdict.noise.source {
         NoiseSource::Residuals => ". Add `--repeat 3`",
         NoiseSource::Within => ". Repeat the runs to see how far they differ",
-        NoiseSource::Trials => "; `--repeat 5` makes that surer",
+        NoiseSource::Trials => "; `--repeat 5` leaves less to luck",
         _ => "",
     };
     Some(point("certainty", format!("{text}{next}")))
@@ -432,8 +433,8 @@ fn noise(verdict: &Verdict) -> Option<String> {
             format!("each cell ran once, and throughput varied by {varied} during a run")
         }
         NoiseSource::Trials => {
-            let unsure = percent(noise.log_sd);
-            format!("each cell ran once, which leaves what is judged unsure by {unsure}")
+            let luck = percent(Noise { model_error: 0.0, ..*noise }.half_width(1, 1).exp_m1());
+            format!("each cell ran once, which leaves {luck} of a difference to luck")
         }
         NoiseSource::Repeats => {
             let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);

@@ -298,8 +298,8 @@ impl Segment<'_> {
         let value = value.filter(|_| with_value).unwrap_or_default();
         let tied = match self.best.len() - 1 {
             0 => String::new(),
-            1 if is_open => " or another, as each cell ran once".into(),
-            more if is_open => format!(" or one of {more} others, as each cell ran once"),
+            1 if is_open => " or 1 other (each cell ran once)".into(),
+            more if is_open => format!(" or one of {more} others (each cell ran once)"),
             more => format!(", tied with {more} more"),
         };
         let by = |ratio: f64| slower(ratio.exp(), first.better, &first.unit);

@@ -3,10 +3,11 @@
 
 use super::aim::{Aim, Part};
 use super::effects::Effects;
-use super::layouts::Layouts;
+use super::layouts::{Layouts, sorted_words, split};
 use super::{Standing, Verdict, within};
 use crate::evidence::Evidence;
 use crate::stats::noise::{Difference, Noise};
+use std::collections::BTreeMap;
 use store::Manifest;
 use store::record::Record;
 
@@ -15,11 +16,17 @@ pub(super) struct Known {
     /// What a model may err in differences, and in values.
     error: f64,
     level: Option<f64>,
-    /// How much rates varied within runs, and how unsure each trial is of what it is judged by.
-    spreads: Vec<(f64, f64)>,
-    unsure: Vec<f64>,
+    /// What trials say of themselves, by workload as it is judged and its loads and conditions.
+    own: BTreeMap<(String, String), OfTrials>,
     /// Whether repeats are blocks, none of which lacks a cell.
     is_whole: bool,
+}
+
+/// How much rates varied within runs, and how unsure each trial is of what it is judged by.
+#[derive(Clone, Default)]
+struct OfTrials {
+    spreads: Vec<(f64, f64)>,
+    unsure: Vec<f64>,
 }
 
 impl Known {
@@ -30,20 +37,39 @@ impl Known {
         evidence: &Evidence,
         is_whole: bool,
     ) -> Self {
-        Known {
-            error: evidence.difference(),
-            level: evidence.level(),
-            spreads: within::spreads(records),
-            unsure: within::of_trials(manifest, records, samples),
-            is_whole,
+        let mut own: BTreeMap<(String, String), OfTrials> = BTreeMap::new();
+        for record in records {
+            let spread = within::spread(record);
+            let unsure = within::of_trial(manifest, record, samples);
+            if spread.is_some() || unsure.is_some() {
+                let under = sorted_words(&split(manifest, record).0);
+                let of = own.entry((manifest.judged_as(&record.workload), under)).or_default();
+                of.spreads.extend(spread);
+                of.unsure.extend(unsure);
+            }
         }
+        Known { error: evidence.difference(), level: evidence.level(), own, is_whole }
     }
 
-    /// What differences between these cells are judged by; where nothing was repeated, by the residuals' `(scale, degrees)`.
-    pub(super) fn noise(&self, cells: &[Vec<f64>], residuals: Option<(f64, f64)>) -> Noise {
-        let noise = Noise::of(cells, residuals, self.error).or_within(&self.spreads);
-        let noise = noise.or_of_trials(&self.unsure).with_level(self.level);
+    /// What differences between these cells are judged by; where nothing was repeated, by the residuals' `(scale, degrees)`, or by
+    /// what the trials of such workloads and loads as `is_own` says of themselves.
+    fn noise_of(
+        &self,
+        cells: &[Vec<f64>],
+        residuals: Option<(f64, f64)>,
+        is_own: impl Fn(&str, &str) -> bool,
+    ) -> Noise {
+        let own = || self.own.iter().filter(|((workload, under), _)| is_own(workload, under));
+        let spreads: Vec<(f64, f64)> = own().flat_map(|(_, of)| of.spreads.clone()).collect();
+        let unsure: Vec<f64> = own().flat_map(|(_, of)| of.unsure.clone()).collect();
+        let noise = Noise::of(cells, residuals, self.error).or_within(&spreads);
+        let noise = noise.or_of_trials(&unsure).with_level(self.level);
         if self.is_whole { noise.in_pairs(cells) } else { noise }
+    }
+
+    /// What differences between these cells of all workloads are judged by.
+    pub(super) fn noise(&self, cells: &[Vec<f64>]) -> Noise {
+        self.noise_of(cells, None, |_, _| true)
     }
 
     /// The same for each workload under each load and condition.
@@ -51,7 +77,22 @@ impl Known {
         let of_part = |part: &Part| {
             let places = 0..layouts.layouts.len();
             let values: Vec<Vec<f64>> = places.map(|place| part.values(place)).collect();
-            self.noise(&values, residuals(effects, aim, layouts, part))
+            let given = sorted_words(&part.given);
+            // A formula is of several workloads, and may be of one load and name it.
+            let is_formula = !aim.workloads.contains(&part.of);
+            let is_of = |workload: &str| {
+                if is_formula {
+                    aim.workloads.iter().any(|of| of == workload)
+                } else {
+                    workload == part.of
+                }
+            };
+            let is_there =
+                self.own.keys().any(|(workload, under)| is_of(workload) && *under == given);
+            let is_own = |workload: &str, under: &str| {
+                is_of(workload) && (under == given || is_formula && !is_there)
+            };
+            self.noise_of(&values, residuals(effects, aim, layouts, part), is_own)
         };
         aim.parts.iter().map(of_part).collect()
     }
@@ -95,8 +136,7 @@ fn lost(part: &Part, noise: &Noise, best: usize) -> [f64; 2] {
     let others = (0..part.scores.len()).filter(|&layout| layout != best);
     let ahead = others.filter_map(|other| Some(part.better.ahead(part.median(other)?, own)));
     let ahead = ahead.fold(f64::NEG_INFINITY, f64::max);
-    let luck = if noise.luck > 0.0 { noise.luck } else { 0.0 };
-    [ahead, ahead + luck].map(|lost| if lost.is_nan() { 0.0 } else { lost.max(0.0) })
+    [ahead, ahead + noise.luck].map(|lost| if lost.is_nan() { 0.0 } else { lost.max(0.0) })
 }
 
 /// For each part what differs there. A layout is behind the best where it loses more than the best loses where that loses most.
@@ -137,19 +177,24 @@ impl Verdict {
             return;
         };
         let scales = scales(aim, noises, best);
-        let is_open = noises.iter().any(|noise| noise.luck > 0.0);
+        let is_open = noises.iter().any(|noise| noise.luck > 0.0 || !noise.is_known());
         let mut deciding = None;
         for (other, &place) in others.iter_mut().zip(rest) {
             let found = scales.iter().map(|scale| (scale, scale.behind(place)));
-            let clear =
-                |of: &Difference| if of.is_tie() { f64::NEG_INFINITY } else { of.ahead - of.half };
-            let most = found.max_by(|a, b| clear(&a.1).total_cmp(&clear(&b.1)));
+            // What is clearly behind decides, by the clearest; where all are ties, that of which least is known.
+            let clear = |(scale, of): &(&Scale<'_>, Difference)| {
+                let is_clear = scale.noise.is_known() && !of.is_tie();
+                (is_clear, if is_clear { of.ahead - of.half } else { of.half })
+            };
+            let most = found.max_by(|a, b| {
+                let (a, b) = (clear(a), clear(b));
+                a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+            });
             let Some((scale, found)) = most else { continue };
-            other.standing = match found.is_tie() {
-                _ if !scale.noise.is_known() => Standing::Unknown,
-                true if is_open => Standing::Unknown,
-                true => Standing::Tie,
-                false => Standing::Behind,
+            other.standing = match scale.noise.is_known() && !found.is_tie() {
+                true => Standing::Behind,
+                false if is_open => Standing::Unknown,
+                false => Standing::Tie,
             };
             if other.standing == Standing::Behind {
                 deciding.get_or_insert(scale.noise);

@@ -4,28 +4,19 @@ use store::Manifest;
 use store::record::Record;
 use store::sample::{self, Scope};
 
-/// For each record whose rate over time is known: the standard deviation of that rate as a share of the mean, and
-/// how many intervals it is from.
-pub fn spreads(records: &[Record]) -> Vec<(f64, f64)> {
-    let spread = |record: &Record| {
-        let of = |name: &str| record.sample(name);
-        let share = of("sd_mb_per_s")? / of("mb_per_s").filter(|rate| *rate > 0.0)?;
-        Some((share, of("rates").filter(|rates| *rates >= 2.0)?))
-    };
-    records.iter().filter_map(spread).collect()
+/// Of a record whose rate over time is known: the standard deviation of that rate as a share of the mean, and how many intervals
+/// it is from.
+pub fn spread(record: &Record) -> Option<(f64, f64)> {
+    let of = |name: &str| record.sample(name);
+    let share = of("sd_mb_per_s")? / of("mb_per_s").filter(|rate| *rate > 0.0)?;
+    Some((share, of("rates").filter(|rates| *rates >= 2.0)?))
 }
 
-/// Of each modelled trial, how unsure what it is judged by is: the standard deviation as a share. None of a trial that
-/// says nothing of it, as programs on files.
-pub fn of_trials(manifest: &Manifest, records: &[Record], samples: &[&str]) -> Vec<f64> {
-    if !manifest.modelled() {
-        return Vec::new();
-    }
-    let of_record = |record: &Record| {
-        let shares = samples.iter().filter_map(|sample| of_sample(record, sample));
-        shares.reduce(f64::max)
-    };
-    records.iter().filter_map(of_record).collect()
+/// How unsure what a modelled trial is judged by is: the standard deviation as a share. None of a trial that says nothing of it,
+/// as programs on files.
+pub fn of_trial(manifest: &Manifest, record: &Record, samples: &[&str]) -> Option<f64> {
+    let shares = samples.iter().filter_map(|sample| of_sample(record, sample));
+    manifest.modelled().then(|| shares.reduce(f64::max)).flatten()
 }
 
 /// How unsure a record's sample is, as a share; `None` where nothing says.

@@ -437,8 +437,10 @@ fn fill_intervals(cells: &mut [ComparedCell], of: [(&Results, &[CellSummary<'_>]
             .iter()
             .flat_map(|(results, cells)| cells.iter().flat_map(|cell| samples_of(results, cell)))
             .collect();
-        let within: Vec<(f64, f64)> =
-            of.iter().flat_map(|(results, _)| within::spreads(&results.records)).collect();
+        let within: Vec<(f64, f64)> = of
+            .iter()
+            .flat_map(|(results, _)| results.records.iter().filter_map(within::spread))
+            .collect();
         Noise::of(&samples, None, 0.0).or_within(&within)
     };
     let all = noise_of(&of.iter().collect::<Vec<_>>());

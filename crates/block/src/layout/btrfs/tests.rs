@@ -148,3 +148,25 @@ fn chunks_that_cannot_be_are_an_error() {
     let far = laid(Profile::Single, &[chunk(&[(1, u64::MAX)])]);
     assert_eq!(far, None);
 }
+
+/// What mkfs.btrfs 6.2 takes by itself beside data that are there once, and what docs/map.md says of the others.
+#[test]
+fn metadata_beside_each_profile() {
+    let expected = [
+        ("single", "raid1"),
+        ("dup", "dup"),
+        ("raid0", "raid1"),
+        ("raid1", "raid1"),
+        ("raid1c3", "raid1c3"),
+        ("raid1c4", "raid1c4"),
+        ("raid10", "raid10"),
+        ("raid5", "raid1"),
+        ("raid6", "raid1c3"),
+    ];
+    assert_eq!(expected.len(), Profile::ALL.len());
+    for (data, metadata) in expected {
+        let profile = Profile::named(data).unwrap();
+        assert_eq!(profile.of_metadata(4).name(), metadata, "{data}");
+    }
+    assert_eq!(Profile::named("single").unwrap().of_metadata(1).name(), "dup");
+}
