@@ -5,6 +5,7 @@
 use super::{experiment, ileave, json, project, scratch, skipped, stdout, takes_long};
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -266,7 +267,8 @@ fn models_agree_with_the_kernel() {
         for ((_, cell), kernel) in of_kernel {
             let model = modelled[cell];
             if (model / kernel - 1.0).abs() > most {
-                worst += &format!("{workload} {cell}: kernel {kernel:.2}, model {model:.2} MB/s\n");
+                writeln!(worst, "{workload} {cell}: kernel {kernel:.2}, model {model:.2} MB/s")
+                    .unwrap();
             }
         }
     }
@@ -325,7 +327,7 @@ fn record(run: &Json) {
     );
     for (workload, ..) in HELD {
         for (cell, rate) in by_cell(run, workload) {
-            text += &format!("{workload}\t{cell}\t{rate}\n");
+            writeln!(text, "{workload}\t{cell}\t{rate}").unwrap();
         }
     }
     fs::write(project(RECORDED), text).unwrap();
