@@ -93,7 +93,7 @@ fn no_size_but_what_is_there() {
     let images = Images::new(&[64]);
     let options = Options { paths: images.paths.clone(), ..Options::default() };
     let message = refusal(&Options { member_sectors: Some(65), ..options.clone() });
-    assert!(message.contains("--member-size of 65 sectors (32.5KiB) is more than"), "{message}");
+    assert!(message.contains("--member-size of 65 sectors (33.3 kB) is more than"), "{message}");
     assert_eq!(opens(&Options { member_sectors: Some(10), ..options })[0].sectors, 10);
     fs::write(&images.paths[0], b"").unwrap();
     let options = Options { paths: images.paths.clone(), ..Options::default() };
