@@ -307,7 +307,7 @@ impl Inputs {
         let own = self.rebuild_h.range;
         if hours > own.low {
             let by = format!(
-                "{:.1} TB in all at the host's limit of {:.0} MB/s",
+                "{:.1} TB in all at a shared limit of {:.0} MB/s",
                 bytes / 1e12,
                 per_s / 1e6
             );

@@ -175,7 +175,7 @@ mod tests {
             assert!((range.high - 5.0 * hours(moved)).abs() < 0.05, "{level}: {range:?}");
             // After a crash all copies are read.
             assert!((resync - hours(6.0)).abs() < 0.01, "{level}: {resync}");
-            assert!(by.unwrap().ends_with("TB in all at the host's limit of 100 MB/s"));
+            assert!(by.unwrap().ends_with("TB in all at a shared limit of 100 MB/s"));
         }
         let free = of("md-raid5", &volume, None);
         assert!(free.2.is_none() && (free.0.low - free.1).abs() < 1e-9);
