@@ -292,11 +292,16 @@ fn the_kernel_makes_what_was_recorded() {
         return record(&run);
     }
     let recorded = recorded();
+    // A later kernel of the distribution may differ, as the model may.
+    let head = fs::read_to_string(project(RECORDED)).unwrap();
+    let is_as_recorded = head.lines().next().unwrap().contains(&format!(" {}: ", kernel_version()));
     let mut kinds = BTreeSet::new();
     for trial in run["trials"].as_array().unwrap() {
         let cell = (trial["workload"].as_str().unwrap().to_string(), trial["at"].to_string());
         let [now, before] = [trial["samples"]["mb_per_s"].as_f64().unwrap(), recorded[&cell]];
-        assert!((now / before - 1.0).abs() < 0.001, "{cell:?}: {now} MB/s, {before} recorded");
+        let (_, _, held) = HELD.iter().find(|(workload, ..)| *workload == cell.0).unwrap();
+        let most = if is_as_recorded { 0.001 } else { *held };
+        assert!((now / before - 1.0).abs() < most, "{cell:?}: {now} MB/s, {before} recorded");
         kinds.insert(cell.0);
     }
     assert!(kinds.len() >= HELD.len() / 2, "{kinds:?}");
@@ -318,10 +323,15 @@ fn recorded() -> BTreeMap<(String, String), f64> {
     lines.map(cell).collect()
 }
 
-fn record(run: &Json) {
+/// The kernel that runs: `Linux 6.1.192`.
+fn kernel_version() -> String {
     let status = stdout(scratch().path(), &["kernel", "status"]);
     let line = status.lines().find(|line| line.starts_with("Linux ")).unwrap();
-    let (kernel, _) = line.split_once("  ").unwrap();
+    line.split_once("  ").unwrap().0.to_string()
+}
+
+fn record(run: &Json) {
+    let kernel = kernel_version();
     let mut text = format!(
         "# MB/s of the cells of kernel.rs by {kernel}: written by UPDATE=1 of the_kernel_makes_what_was_recorded\n"
     );
