@@ -293,8 +293,8 @@ fn the_kernel_makes_what_was_recorded() {
     }
     let recorded = recorded();
     // A later kernel of the distribution may differ, as the model may.
-    let head = fs::read_to_string(project(RECORDED)).unwrap();
-    let is_as_recorded = head.lines().next().unwrap().contains(&format!(" {}: ", kernel_version()));
+    let text = fs::read_to_string(project(RECORDED)).unwrap();
+    let is_as_recorded = text.lines().next().unwrap().contains(&format!(" {}: ", kernel_version()));
     let mut kinds = BTreeSet::new();
     for trial in run["trials"].as_array().unwrap() {
         let cell = (trial["workload"].as_str().unwrap().to_string(), trial["at"].to_string());
