@@ -195,6 +195,18 @@ impl Ledger {
         self.charged_to += total;
     }
 
+    /// What was spent by `at`, the end of one more stretch whose parts are `last`. What neither has was waiting.
+    #[inline]
+    pub(crate) fn ended(&self, at: Nanos, last: &Spent) -> Spent {
+        let (mut spent, mut charged_to) = (self.spent, self.charged_to);
+        for (mine, theirs) in spent.0.iter_mut().zip(&last.0) {
+            *mine += theirs;
+            charged_to += theirs;
+        }
+        spent.add(Part::QUEUE, at.saturating_sub(charged_to));
+        spent
+    }
+
     /// Up to when everything is charged.
     pub(crate) fn charged_to(&self) -> Nanos {
         self.charged_to
@@ -222,6 +234,22 @@ mod tests {
         ledger.charge(Part::BUS, 210);
         assert_eq!((ledger.spent().total(), ledger.charged_to()), (110, 210));
         assert_eq!((ledger.spent()[Part::QUEUE], ledger.spent()[Part::BUS]), (50, 10));
+    }
+
+    /// As if the last stretch were charged, and then what is left until the end.
+    #[test]
+    fn what_ends_a_ledger_is_charged_as_a_stretch() {
+        let mut last = Spent::NONE;
+        last.add(Part::QUEUE, 5);
+        last.add(Part::MEDIA, 20);
+        for end in [130, 175, 190] {
+            let mut ledger = Ledger::start(100);
+            ledger.charge(Part::CPU, 150);
+            let spent = ledger.ended(end, &last);
+            ledger.charge_all(&last);
+            ledger.charge(Part::QUEUE, end);
+            assert_eq!(spent, *ledger.spent());
+        }
     }
 
     #[test]

@@ -272,30 +272,36 @@ impl Core {
             Err(Fault::Medium) => self.note_damage(slot, step, member),
             _ => {}
         }
-        if !last {
-            return;
+        if last {
+            // It is the critical path.
+            self.stage_over(at, slot, spent);
         }
-        // The last command to finish is the critical path. Its time is added to that of the stages
-        // before.
-        self.ledgers[slot].charge_all(spent);
-        self.stage_over(at, slot);
     }
 
-    /// All commands of a stage are back: on to the next, or again without what has failed.
+    /// All commands of a stage are back, and the last of them took what `last` says: on to the next, or again without what
+    /// has failed.
     #[inline]
-    pub(super) fn stage_over(&mut self, at: Nanos, slot: usize) {
+    pub(super) fn stage_over(&mut self, at: Nanos, slot: usize, last: &Spent) {
         let active = &mut self.active[slot];
-        match active.progress.fault() {
-            Some(Fault::Failed) => {
+        let fault = active.progress.fault();
+        let goes_on = match fault {
+            None => active.stage + 1 < self.plans[slot].stages(),
+            Some(fault) => matches!(fault, Fault::Failed | Fault::Medium),
+        };
+        if !goes_on {
+            return self.finish(at, slot, last);
+        }
+        self.ledgers[slot].charge_all(last);
+        match fault {
+            Some(Fault::Medium) => self.repair(at, slot),
+            Some(_) => {
                 self.unlock_rows(at, slot);
                 self.plan(at, slot);
             }
-            Some(Fault::Medium) => self.repair(at, slot),
-            None if active.stage + 1 < self.plans[slot].stages() => {
+            None => {
                 active.stage += 1;
                 self.ready.push_back(slot);
             }
-            _ => self.finish(at, slot),
         }
     }
 
@@ -348,7 +354,9 @@ impl Core {
         self.layout.plan(read, &self.health, &mut self.spare).is_err()
     }
 
-    pub(super) fn finish(&mut self, at: Nanos, slot: usize) {
+    /// The request in `slot` is done. What its `last` command took is not yet in the ledger: that would be one more pass over
+    /// all parts.
+    pub(super) fn finish(&mut self, at: Nanos, slot: usize, last: &Spent) {
         let Active { rows_locked, progress, .. } = &self.active[slot];
         let (locks, misses) = (*rows_locked > 0, progress.is_lost());
         if locks {
@@ -356,10 +364,6 @@ impl Core {
         }
         if misses && self.is_lost(slot) {
             self.active[slot].progress.fail(Fault::Failed);
-        }
-        let ledger = &mut self.ledgers[slot];
-        if ledger.charged_to() < at {
-            ledger.charge(Part::QUEUE, at);
         }
         let Active { owner, request, progress, .. } = &mut self.active[slot];
         let (owner, fault, end) = (*owner, progress.fault(), request.end());
@@ -370,8 +374,8 @@ impl Core {
         let is_over = progress.is_over();
         match owner {
             Owner::Caller(tag) => {
-                let (result, ledger) = (progress.result(), &self.ledgers[slot]);
-                self.outbox.push(Event::Done { tag, at, result, spent: *ledger.spent() });
+                let (result, spent) = (progress.result(), self.ledgers[slot].ended(at, last));
+                self.outbox.push(Event::Done { tag, at, result, spent });
             }
             Owner::Rebuild => self.chunk_done(at, fault, end),
             Owner::Repair(of) => self.repaired(at, of, slot),
@@ -382,6 +386,7 @@ impl Core {
     }
 
     /// A request is over: reports whether it is durable or lost.
+    #[inline]
     fn let_go(&mut self, at: Nanos, slot: usize) {
         let lost = self.active[slot].progress.is_lost() && self.is_lost(slot);
         if !self.damaged.is_empty() {
@@ -416,7 +421,7 @@ impl Core {
                 self.epoch += 1;
             }
             for slot in waiting {
-                self.finish(now, slot);
+                self.finish(now, slot, &Spent::NONE);
             }
         }
     }

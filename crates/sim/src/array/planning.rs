@@ -2,7 +2,7 @@
 
 use super::core::{Active, Core, Owner};
 use super::rebuild::{Verdict, lock_chunk_regions, lock_regions};
-use crate::{Fault, Nanos, Part};
+use crate::{Fault, Nanos, Part, Spent};
 use block::{Op, Place, Request, Unservable};
 
 /// The result of planning a request.
@@ -37,7 +37,7 @@ impl Core {
     /// Finishes a planned request that has nothing to do, or sets it aside.
     fn put_off(&mut self, now: Nanos, slot: usize, laid: &Laid) {
         match laid {
-            Laid::Planned => self.finish(now, slot),
+            Laid::Planned => self.finish(now, slot, &Spent::NONE),
             Laid::Later => {
                 self.unlock_rows(now, slot);
                 match &mut self.restoring {
@@ -50,7 +50,7 @@ impl Core {
                 let progress = &mut self.active[slot].progress;
                 progress.retry();
                 progress.fail(Fault::Failed);
-                self.finish(now, slot);
+                self.finish(now, slot, &Spent::NONE);
             }
         }
     }

@@ -9,7 +9,7 @@
 
 use super::core::{Active, Core, Owner};
 use super::rebuild::{join_steps, lock_chunk_regions};
-use crate::{Fault, Nanos};
+use crate::{Fault, Nanos, Spent};
 use block::{Place, Request};
 
 impl Core {
@@ -71,7 +71,7 @@ impl Core {
         }
         match active.progress.fault() {
             None => self.plan(at, of),
-            Some(_) => self.finish(at, of),
+            Some(_) => self.finish(at, of, &Spent::NONE),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::copy_choice::Member;
 use super::core::{Command, Core, Name, Owner};
 use super::rebuild::join_steps;
-use crate::{Fault, Nanos};
+use crate::{Fault, Nanos, Spent};
 use block::{Op, Request};
 
 impl Core {
@@ -27,7 +27,7 @@ impl Core {
         let active = &mut self.active[slot];
         if active.progress.fault().is_some() {
             // Aborted while it was prepared, or while it waited for a row.
-            self.finish(now, slot);
+            self.finish(now, slot, &Spent::NONE);
             return 0;
         }
         let plan = &self.plans[slot];
@@ -76,7 +76,7 @@ impl Core {
             progress.returned(Err(fault), false);
         }
         if progress.in_flight() == 0 {
-            self.stage_over(now, slot);
+            self.stage_over(now, slot, &Spent::NONE);
         }
     }
 }
