@@ -42,6 +42,8 @@ pub struct Array<D> {
     in_work: VecDeque<(Nanos, usize)>,
     events: Vec<Event>,
     unsent: Unsent,
+    /// Whether anything was sent below since it last went on there.
+    has_sent: bool,
     /// Who has submitted what the processor has not sent yet, where threads of a file system do.
     submitted_by: BTreeMap<Tag, Sender>,
 }
@@ -63,6 +65,7 @@ impl<D: Device> Array<D> {
             in_work: VecDeque::new(),
             events: Vec::new(),
             unsent: Unsent::default(),
+            has_sent: false,
             submitted_by: BTreeMap::new(),
         }
     }
@@ -151,6 +154,7 @@ impl<D: Device> Array<D> {
             Some(sender) => self.driver.plugs.begin_for(sender),
             None => self.driver.plugs.begin(&stage.request),
         }
+        self.has_sent = true;
         let below = &mut self.below;
         self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
     }
@@ -206,6 +210,7 @@ impl<D: Device> Device for Array<D> {
                 own = earlier(own, earlier(self.goes_on_at(), self.may_wake_at()));
             }
             let own = own.filter(|&own| own <= limit);
+            self.has_sent = false;
             let below = self.below.proceed(own.unwrap_or(limit), &mut self.events);
             let Some(step) = below.or(own) else { return came };
             if below.is_some() {
@@ -225,8 +230,11 @@ impl<D: Device> Device for Array<D> {
             self.prepare(step);
             self.core.collect(step, out);
             if out.len() > before {
-                // What else is due at that time comes with it.
+                // What else is due at that time comes with it. Below that has come, but for what was sent since.
                 (limit, came) = (step, Some(step));
+                if below.is_some() && !self.has_sent && !may_sleep {
+                    return came;
+                }
             }
         }
     }
