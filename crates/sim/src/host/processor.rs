@@ -71,16 +71,26 @@ pub struct Driver {
 pub struct Plugs {
     /// Plugs that were begun.
     begun: Rc<Cell<u64>>,
-    number: Rc<Cell<u64>>,
-    thread: Rc<Cell<u64>>,
-    is_held: Rc<Cell<bool>>,
-    is_rest: Rc<Cell<bool>>,
+    present: Rc<Cell<Plug>>,
     reads_apart: bool,
     by_io_uring: bool,
     fit: Fit,
-    tries: Rc<Cell<bool>>,
     senders: Option<Senders>,
     threads: Option<Rc<Threads>>,
+}
+
+/// What is sent together now.
+#[derive(Clone, Copy, Debug, Default)]
+struct Plug {
+    number: u64,
+    /// Who sends it.
+    thread: u64,
+    /// Whether it holds anything back.
+    is_held: bool,
+    /// Whether it is what is left of a request.
+    is_rest: bool,
+    /// Whether it is tried without sleeping first, and fails as a whole.
+    tries_whole: bool,
 }
 
 /// What becomes of a request that is tried without sleeping.
@@ -146,7 +156,7 @@ impl Plugs {
 
     /// Whether the request whose pieces are sent now is tried without sleeping first, and fails as a whole.
     pub(crate) fn tries_whole(&self) -> bool {
-        self.tries.get()
+        self.present.get().tries_whole
     }
 
     /// The same, where who sends sleeps for a place in a drive's queue, and until then sends nothing.
@@ -193,10 +203,9 @@ impl Plugs {
 
     /// The pieces of a request that `sender` has submitted are sent from now on.
     pub fn begin_for(&self, sender: Sender) {
-        self.number.set(sender.number);
-        self.thread.set(sender.thread);
-        self.is_held.set(true);
-        self.is_rest.set(false);
+        let Sender { thread, number } = sender;
+        let tries_whole = self.tries_whole();
+        self.present.set(Plug { number, thread, is_held: true, is_rest: false, tries_whole });
     }
 
     /// When a plug that holds something since `plugged_at` is sent on; none as long as its thread neither sleeps nor has sent it all.
@@ -218,7 +227,7 @@ impl Plugs {
 
     /// The thread that sends what is sent now: the program's, or one for the request alone.
     pub fn thread(&self) -> u64 {
-        self.thread.get()
+        self.present.get().thread
     }
 
     /// The pieces of `request` are sent from now on, together, and apart from what came before.
@@ -242,16 +251,15 @@ impl Plugs {
     }
 
     fn turn(&self, number: u64, thread: u64, request: &Request, is_rest: bool) {
-        self.number.set(number);
-        self.thread.set(thread);
-        self.is_held.set(self.hold(request));
-        self.is_rest.set(is_rest);
-        self.tries.set(self.fail_whole() && request.op != Op::Flush && !self.may_sleep(request));
+        let tries_whole = self.fail_whole() && request.op != Op::Flush && !self.may_sleep(request);
+        let is_held = self.hold(request);
+        self.present.set(Plug { number, thread, is_held, is_rest, tries_whole });
     }
 
     /// The thread that sends now, where it sends what is left of a request.
     pub(crate) fn resumed(&self) -> Option<u64> {
-        self.is_rest.get().then(|| self.thread.get())
+        let Plug { thread, is_rest, .. } = self.present.get();
+        is_rest.then_some(thread)
     }
 
     /// Whether the pieces of `request` are held back until all are there.
@@ -272,7 +280,8 @@ impl Plugs {
 
     /// The number of the present plug, and whether it holds anything back.
     pub fn present(&self) -> (u64, bool) {
-        (self.number.get(), self.is_held.get())
+        let Plug { number, is_held, .. } = self.present.get();
+        (number, is_held)
     }
 }
 
