@@ -128,10 +128,16 @@ impl Dirty {
             && self.extents.get(self.position, sector).is_some_and(|it| it.sectors == sectors)
     }
 
+    /// Whether `sector` may wait to be written. If not, it does not.
+    #[inline]
+    pub(crate) fn may_hold(&self, sector: u64) -> bool {
+        !self.is_empty() && self.outline.meets(sector)
+    }
+
     /// Whether all of `start..end` is here, possibly in several extents.
     #[inline]
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
-        !self.is_empty() && self.outline.meets(start) && self.search(start, end)
+        self.may_hold(start) && self.search(start, end)
     }
 
     fn search(&self, start: u64, end: u64) -> bool {

@@ -275,6 +275,12 @@ impl Platters {
         }
     }
 
+    /// Whether both sectors are in the same zone.
+    pub fn share_zone(&self, sector: u64, other: u64) -> bool {
+        let zone = &self.zones[self.zone_of_slot(self.slot(sector).0)];
+        (zone.first_slot..zone.end_slot).contains(&self.slot(other).0)
+    }
+
     /// The zone of `sector`, counted from 0.
     pub fn zone(&self, sector: u64) -> usize {
         self.zone_of_slot(self.slot(sector).0)
@@ -471,6 +477,10 @@ mod tests {
                     (first.cylinder, first.head, angle)
                 );
                 assert!(taken.insert((spot.cylinder, spot.head, spot.angle_slot)));
+            }
+            for other in [0, platters.sectors() - 1] {
+                let is_same = platters.zone(sector) == platters.zone(other);
+                assert_eq!(platters.share_zone(sector, other), is_same, "{sector} and {other}");
             }
             let at = (first.cylinder, first.head, sector);
             assert!(at >= last && first.cylinder != 2);

@@ -78,7 +78,9 @@ impl Drive {
             && waiting.request.op != Op::Flush;
         let aim = if aims { self.mechanics.aim(waiting.request.sector) } else { Aim::default() };
         self.queue.outside.push_back(Waiting { aim, ..waiting });
-        self.admit();
+        if self.choices() > SCANNED_MAX {
+            self.admit();
+        }
     }
 
     /// Among how many commands the drive chooses; 1 where it does not.
@@ -87,13 +89,10 @@ impl Drive {
         if firmware.discipline == Discipline::Fcfs { 1 } else { firmware.queue_depth.max(1) }
     }
 
-    /// Lets the drive choose among what came next, as far as it can and up to the next flush; where what it chooses
+    /// Lets the drive choose among what came next, as far as it can and up to the next flush; called where what it chooses
     /// among is kept in order.
     fn admit(&mut self) {
         let choices = self.choices();
-        if choices <= SCANNED_MAX {
-            return;
-        }
         while self.queue.held.len() < choices
             && self.queue.outside.front().is_some_and(|next| next.request.op != Op::Flush)
             && let Some(waiting) = self.queue.outside.pop_front()

@@ -1,6 +1,5 @@
 //! How a read is answered, from the buffer or the medium, and the read-ahead after it.
 
-use super::destage::Destage;
 use super::firmware::{Before, Keeps, OnWrite, ReadAheadPolicy, Sending};
 use super::mechanics::{Start, Transfer};
 use super::read_ahead::Arrival;
@@ -42,10 +41,7 @@ impl Drive {
 
     /// Whether a read includes unreadable sectors that the buffer does not hold.
     pub(super) fn is_damaged(&self, request: &Request) -> bool {
-        let leaving = |start, end| {
-            self.destage.as_ref().is_some_and(|destage| destage.extent.covers(start, end))
-        };
-        let held = |start, end| self.dirty.covers(start, end) || leaving(start, end);
+        let held = |start, end| self.dirty.covers(start, end) || self.is_leaving(start, end);
         self.damage.meets(request.sector, request.end(), held)
     }
 
@@ -89,9 +85,17 @@ impl Drive {
         goes_on: bool,
         bus: &Bus,
     ) -> Option<Arrival> {
-        let is_elsewhere =
-            self.ahead.is_none() && self.is_clean() && !self.segments.may_hold(request.sector);
+        let is_elsewhere = self.ahead.is_none()
+            && !self.is_leaving(request.sector, request.end())
+            && !self.dirty.may_hold(request.sector)
+            && !self.segments.may_hold(request.sector);
         if is_elsewhere { None } else { self.search_buffer(now, request, goes_on, bus) }
+    }
+
+    /// Whether all of `start..end` is being written from the buffer to the medium.
+    #[inline]
+    fn is_leaving(&self, start: u64, end: u64) -> bool {
+        self.destage.as_ref().is_some_and(|destage| destage.extent.covers(start, end))
     }
 
     /// The same where it may be there.
@@ -104,9 +108,8 @@ impl Drive {
         bus: &Bus,
     ) -> Option<Arrival> {
         let there = Arrival { streams_from: now, last_at: now };
-        let leaves = |it: &Destage| it.extent.covers(request.sector, request.end());
         if self.dirty.covers(request.sector, request.end())
-            || self.destage.as_ref().is_some_and(leaves)
+            || self.is_leaving(request.sector, request.end())
         {
             return Some(there);
         }

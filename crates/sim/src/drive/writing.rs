@@ -89,10 +89,7 @@ impl Drive {
         if before.wrote && before.end == request.sector {
             return controller.sequential_write_overhead_ns;
         }
-        let other_zone = || {
-            let platters = self.mechanics.platters();
-            platters.zone(before.end - 1) != platters.zone(request.sector)
-        };
+        let other_zone = || !self.mechanics.platters().share_zone(before.end - 1, request.sector);
         let overheads = &controller.firmware.overheads;
         overheads.write_ns(controller.write_overhead_ns, before.wrote, other_zone)
     }
