@@ -34,7 +34,7 @@ mod row;
 pub use rotation::Rotation;
 
 use super::{Layout, LayoutError, Rows, whole_interleaves};
-use crate::{Content, Health, Op, Place, Plan, Request, Unservable};
+use crate::{Content, Divisor, Health, Op, Place, Plan, Request, Unservable};
 use rotation::Columns;
 use row::{Piece, Row, Unit};
 
@@ -62,9 +62,10 @@ pub enum WriteRule {
 pub struct Parity {
     rotation: Rotation,
     rule: WriteRule,
-    interleave_sectors: u64,
+    interleave: Divisor,
     members: u32,
     parities: u32,
+    data_units: Divisor,
     rows: u64,
     /// Whether a write within one unit changes parity by the difference, as long as all members are up.
     modifies_one_unit: bool,
@@ -107,9 +108,10 @@ impl Parity {
         Ok(Parity {
             rotation,
             rule,
-            interleave_sectors,
+            interleave: Divisor::new(interleave_sectors),
             members,
             parities,
+            data_units: Divisor::new(u64::from(data_units)),
             rows,
             modifies_one_unit,
         })
@@ -117,12 +119,12 @@ impl Parity {
 
     /// The interleave.
     pub fn interleave_sectors(&self) -> u64 {
-        self.interleave_sectors
+        self.interleave.get()
     }
 
     /// How many units of each row hold data.
     pub fn data_units(&self) -> u32 {
-        self.members - self.parities
+        self.data_units.get() as u32
     }
 
     /// How many units of each row hold parity, and so how many members may fail.
@@ -142,12 +144,12 @@ impl Parity {
 
     /// Sectors of data in a row.
     fn row_sectors(&self) -> u64 {
-        u64::from(self.data_units()) * self.interleave_sectors
+        self.data_units.get() * self.interleave.get()
     }
 
     /// The part of `request` in each row that it touches.
     fn pieces(&self, request: Request) -> impl Iterator<Item = Piece> {
-        let (row_sectors, interleave) = (self.row_sectors(), self.interleave_sectors);
+        let (row_sectors, interleave) = (self.row_sectors(), self.interleave.get());
         let rows = request.sector / row_sectors..request.end().div_ceil(row_sectors);
         rows.map(move |row| {
             let row_start = row * row_sectors;
@@ -162,10 +164,10 @@ impl Parity {
     /// Adds a step on `start..end` of a unit.
     fn step(&self, op: Op, row: &Row, unit: Unit, (start, end): (u64, u64), plan: &mut Plan) {
         let member = row.member(unit);
-        let place = Place { member, sector: row.number * self.interleave_sectors + start };
+        let place = Place { member, sector: row.number * self.interleave.get() + start };
         let column = row.number * self.row_sectors() + start;
         let content = match unit {
-            Unit::Data(unit) => Content::Data(column + u64::from(unit) * self.interleave_sectors),
+            Unit::Data(unit) => Content::Data(column + u64::from(unit) * self.interleave.get()),
             Unit::P => Content::P(column),
             Unit::Q => Content::Q(column),
         };
@@ -196,23 +198,22 @@ impl Parity {
     /// The plan of a write within one unit, all members up, where parity is changed by the difference: what
     /// [`Parity::plan_any_write`] finds, without bands. Returns whether it is one.
     fn plan_small_write(&self, request: Request, health: &Health, plan: &mut Plan) -> bool {
-        let interleave = self.interleave_sectors;
-        let (number, start) = (request.sector / interleave, request.sector % interleave);
+        let interleave = self.interleave.get();
+        let (number, start) = self.interleave.divide(request.sector);
         let is_small = start + u64::from(request.sectors) <= interleave;
         if !(is_small && self.modifies_one_unit && health.failures() == 0) {
             return false;
         }
-        let data_units = u64::from(self.data_units());
-        let (row, unit) = (number / data_units, (number % data_units) as u32);
+        let (row, unit) = self.data_units.divide(number);
         let columns = self.columns(row);
-        let column = row * data_units * interleave + start;
+        let column = row * self.row_sectors() + start;
         let sector = row * interleave + start;
         plan.lock_row(row);
         for (data_op, parity_op) in [(Op::Read, Op::Read), (request.op, parity_op(request.op))] {
             let mut step = |op, member, content| {
                 plan.step(op, Place { member, sector }, request.sectors, content);
             };
-            step(data_op, columns.member(unit), Content::Data(request.sector));
+            step(data_op, columns.member(unit as u32), Content::Data(request.sector));
             step(parity_op, columns.p, Content::P(column));
             if let Some(q) = columns.q {
                 step(parity_op, q, Content::Q(column));
@@ -286,22 +287,20 @@ impl Layout for Parity {
     }
 
     fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64 {
-        let (row, in_row) = (sector / self.row_sectors(), sector % self.row_sectors());
-        let (unit, within) =
-            ((in_row / self.interleave_sectors) as u32, in_row % self.interleave_sectors);
-        let member = self.columns(row).member(unit);
-        places.push(Place { member, sector: row * self.interleave_sectors + within });
-        self.interleave_sectors - within
+        let (number, within) = self.interleave.divide(sector);
+        let (row, unit) = self.data_units.divide(number);
+        let member = self.columns(row).member(unit as u32);
+        places.push(Place { member, sector: row * self.interleave.get() + within });
+        self.interleave.get() - within
     }
 
     fn holds(&self, place: Place) -> (Option<u64>, u64) {
-        let row = place.sector / self.interleave_sectors;
-        let within = place.sector % self.interleave_sectors;
+        let (row, within) = self.interleave.divide(place.sector);
         let columns = self.columns(row);
         let sector = columns.unit(place.member).filter(|_| row < self.rows).map(|unit| {
-            row * self.row_sectors() + u64::from(unit) * self.interleave_sectors + within
+            row * self.row_sectors() + u64::from(unit) * self.interleave.get() + within
         });
-        (sector, self.interleave_sectors - within)
+        (sector, self.interleave.get() - within)
     }
 
     fn plan(&self, request: Request, health: &Health, plan: &mut Plan) -> Planned {
@@ -322,7 +321,7 @@ impl Layout for Parity {
 
     fn rebuild(&self, lost: Place, sectors: u32, health: &Health, plan: &mut Plan) -> Planned {
         plan.clear();
-        let interleave = self.interleave_sectors;
+        let interleave = self.interleave.get();
         let end = (lost.sector + u64::from(sectors)).min(self.rows * interleave);
         for op in [Op::Read, Op::WRITE] {
             for number in lost.sector / interleave..end.div_ceil(interleave) {
@@ -347,7 +346,7 @@ impl Layout for Parity {
 
     fn row_parity(&self, row: u64) -> Option<(Place, Option<Place>)> {
         let columns = self.columns(row);
-        let place = |member| Place { member, sector: row * self.interleave_sectors };
+        let place = |member| Place { member, sector: row * self.interleave.get() };
         Some((place(columns.p), columns.q.map(place)))
     }
 }

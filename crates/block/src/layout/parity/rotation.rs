@@ -114,24 +114,30 @@ impl Rotation {
         let parities_on_ring = if beside == Beside::LastMember { 1 } else { parities };
         let p = match walk {
             Walk::Left => ring - 1 - turn,
-            Walk::LeftOneOn => (2 * ring - 2 - turn) % ring,
+            Walk::LeftOneOn => around(2 * ring - 2 - turn, ring),
             Walk::Right => turn,
-            Walk::RightFromLast => (ring - parities_on_ring + turn) % ring,
+            Walk::RightFromLast => around(ring - parities_on_ring + turn, ring),
             Walk::First => 0,
             Walk::Last => ring - parities_on_ring,
         };
         let q = (parities == 2).then_some(match beside {
-            Beside::Next | Beside::NextOfMembers => (p + 1) % ring,
-            Beside::BeforeOfMembers => (p + ring - 1) % ring,
+            Beside::Next | Beside::NextOfMembers => around(p + 1, ring),
+            Beside::BeforeOfMembers => around(p + ring - 1, ring),
             Beside::LastMember => members - 1,
         });
         let first_data = (data == Data::Behind).then(|| match q {
-            Some(q) if beside == Beside::Next => (q + 1) % ring,
-            _ => (p + 1) % ring,
+            Some(q) if beside == Beside::Next => around(q + 1, ring),
+            _ => around(p + 1, ring),
         });
         let by_member = matches!(beside, Beside::NextOfMembers | Beside::BeforeOfMembers);
         Columns { members, ring, p, q, first_data, by_member }
     }
+}
+
+/// The remainder of `number`, which is below twice `ring`: a division would take longer than the rest.
+fn around(number: u32, ring: u32) -> u32 {
+    debug_assert!(number < 2 * ring, "{number} goes round {ring} more than once");
+    if number < ring { number } else { number - ring }
 }
 
 /// What each member has in one row.
@@ -151,7 +157,7 @@ impl Columns {
     /// The member that has data unit `unit`.
     pub(super) fn member(&self, unit: u32) -> u32 {
         if let Some(first) = self.first_data {
-            return (first + unit) % self.ring;
+            return around(first + unit, self.ring);
         }
         let (low, high) = self.parities();
         let member = unit + u32::from(unit >= low);
@@ -165,7 +171,7 @@ impl Columns {
             return None;
         }
         Some(match self.first_data {
-            Some(first) => (member + self.ring - first) % self.ring,
+            Some(first) => around(member + self.ring - first, self.ring),
             None => member - u32::from(member > low) - u32::from(member > high),
         })
     }
