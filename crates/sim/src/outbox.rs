@@ -33,12 +33,17 @@ impl Outbox {
     }
 
     /// Hands over the events that are due by `now`.
+    #[inline]
     pub(crate) fn collect(&mut self, now: Nanos, out: &mut Vec<Event>) {
         let are_all_due = self.0.last().is_some_and(|last| last.at() <= now);
         if are_all_due && out.is_empty() {
             // The lists change places: an event is 150 bytes to move.
             return std::mem::swap(&mut self.0, out);
         }
+        self.collect_some(now, out);
+    }
+
+    fn collect_some(&mut self, now: Nanos, out: &mut Vec<Event>) {
         let due = self.0.partition_point(|event| event.at() <= now);
         out.extend(self.0.drain(..due));
     }

@@ -442,7 +442,14 @@ impl RunningStream {
 impl Workload for RunningStream {
     #[inline]
     fn next(&mut self, now: Nanos) -> Next {
-        if self.is_plain && !self.flushing { self.next_plain(now) } else { self.next_other(now) }
+        if !self.is_plain || self.flushing {
+            self.next_other(now)
+        } else if self.free.is_empty() {
+            // As many as may be are in flight: whatever it is asked, it waits.
+            Next::Nothing
+        } else {
+            self.next_plain(now)
+        }
     }
 
     fn worked(&mut self, at: Nanos, _: Name) {
