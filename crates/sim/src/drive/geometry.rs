@@ -480,7 +480,7 @@ mod tests {
             }
             for other in [0, platters.sectors() - 1] {
                 let is_same = platters.zone(sector) == platters.zone(other);
-                assert_eq!(platters.share_zone(sector, other), is_same, "{sector} and {other}");
+                assert_eq!(platters.share_zone(other, sector), is_same, "{other} and {sector}");
             }
             let at = (first.cylinder, first.head, sector);
             assert!(at >= last && first.cylinder != 2);
