@@ -35,17 +35,22 @@ struct ChangeId(u64);
 /// A change that is not on the disk yet.
 #[derive(Debug)]
 struct Change {
-    /// The first sector of its block.
-    sector: u64,
+    /// Its block.
+    block: BlockId,
     /// How many blocks and other changes it still waits for.
     waits_for: usize,
     /// Changes of other blocks that wait for this one: one operation makes them, one after the other.
     waiting: Range<u64>,
 }
 
+/// One block, among those of which something is not on the disk yet.
+type BlockId = u32;
+
 /// What is not on the disk yet of a block, and what waits for it.
 #[derive(Debug)]
 struct Unwritten {
+    /// The first sector.
+    sector: u64,
     /// How long the block may stay dirty.
     delay: Delay,
     /// Changes that may be written.
@@ -59,9 +64,9 @@ struct Unwritten {
 }
 
 impl Unwritten {
-    fn new(delay: Delay) -> Self {
+    fn new(sector: u64, delay: Delay) -> Self {
         let (ready, going, waiting) = (Vec::new(), Vec::new(), Vec::new());
-        Unwritten { delay, ready, early: VecDeque::new(), going, waiting }
+        Unwritten { sector, delay, ready, early: VecDeque::new(), going, waiting }
     }
 
     /// Takes the change `id` out of those that may not be written yet; returns whether it was there. They become ready in
@@ -78,13 +83,64 @@ impl Unwritten {
     fn is_dirty(&self) -> bool {
         !self.ready.is_empty() || !self.early.is_empty()
     }
+
+    /// Whether nothing of it is left to write, and nothing waits for it.
+    fn is_done(&self) -> bool {
+        !self.is_dirty() && self.going.is_empty() && self.waiting.is_empty()
+    }
+}
+
+/// The blocks of which something is not on the disk yet.
+#[derive(Debug, Default)]
+struct Blocks {
+    /// By first sector.
+    ids: ByNumber<BlockId>,
+    /// By id. Those that are not in use are kept for the memory of their lists.
+    all: Vec<Unwritten>,
+    unused: Vec<BlockId>,
+}
+
+impl Blocks {
+    #[inline]
+    fn find(&self, sector: u64) -> Option<BlockId> {
+        self.ids.get(&sector).copied()
+    }
+
+    #[inline]
+    fn get(&mut self, id: BlockId) -> &mut Unwritten {
+        &mut self.all[id as usize]
+    }
+
+    /// The block at `sector`, which is added if it is not here; `delay` says how long it may then stay dirty.
+    fn add(&mut self, sector: u64, delay: Delay) -> BlockId {
+        let Blocks { ids, all, unused } = self;
+        *ids.entry(sector).or_insert_with(|| match unused.pop() {
+            Some(id) => {
+                (all[id as usize].sector, all[id as usize].delay) = (sector, delay);
+                id
+            }
+            None => {
+                all.push(Unwritten::new(sector, delay));
+                all.len() as BlockId - 1
+            }
+        })
+    }
+
+    /// Forgets a block where nothing of it is left to write, and nothing waits for it.
+    fn drop_if_done(&mut self, id: BlockId) {
+        let block = &self.all[id as usize];
+        if block.is_done() {
+            self.ids.remove(&block.sector);
+            self.unused.push(id);
+        }
+    }
 }
 
 /// All changes that are not on the disk yet.
 #[derive(Debug, Default)]
 pub(super) struct SoftUpdates {
     changes: Window<Change>,
-    blocks: ByNumber<Unwritten>,
+    blocks: Blocks,
     /// Empty between operations: kept for its memory.
     pointed_to: Vec<u64>,
 }
@@ -142,9 +198,7 @@ impl SoftUpdates {
             Held::Dirty => {}
             Held::Writing => self.write_starts(sector),
             Held::Clean => {
-                let (changes, rolls_back) = self.go_with(sector);
-                self.changes_written(changes);
-                if rolls_back {
+                if self.is_on_disk(sector) {
                     more.push(again);
                 }
             }
@@ -155,12 +209,13 @@ impl SoftUpdates {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.blocks.is_empty()
+        self.changes.is_empty() && self.blocks.ids.is_empty()
     }
 
     /// The block at `sector` is about to be written, with the changes that are ready.
     pub(super) fn write_starts(&mut self, sector: u64) {
-        if let Some(block) = self.blocks.get_mut(&sector) {
+        if let Some(id) = self.blocks.find(sector) {
+            let block = self.blocks.get(id);
             block.going.append(&mut block.ready);
         }
     }
@@ -168,17 +223,13 @@ impl SoftUpdates {
     /// The block at `sector` is on the disk, with the changes in its write. Returns how long it may
     /// stay dirty, if some changes were left out.
     pub(super) fn transfer_ends(&mut self, sector: u64) -> Option<Delay> {
-        let block = self.blocks.get_mut(&sector)?;
-        let (going, waiting) =
-            (std::mem::take(&mut block.going), std::mem::take(&mut block.waiting));
-        self.changes_written(going);
-        self.wait_no_more(waiting);
-        let block = &self.blocks[&sector];
-        if block.is_dirty() {
-            return Some(block.delay);
-        }
-        self.blocks.remove(&sector);
-        None
+        let id = self.blocks.find(sector)?;
+        self.are_written(id, |block| &mut block.going);
+        self.nothing_waits_for(id);
+        let block = self.blocks.get(id);
+        let left = block.is_dirty().then_some(block.delay);
+        self.blocks.drop_if_done(id);
+        left
     }
 
     /// Adds a change of the block at `sector`, which may be written only after the blocks at `sectors`
@@ -194,8 +245,8 @@ impl SoftUpdates {
         let mut waits_for = 0;
         for &other in sectors.iter().filter(|&&other| other != sector) {
             // Until it has changes itself its delay says nothing.
-            let other = self.blocks.entry(other).or_insert_with(|| Unwritten::new(delay));
-            other.waiting.push(id);
+            let other = self.blocks.add(other, delay);
+            self.blocks.get(other).waiting.push(id);
             waits_for += 1;
         }
         if let Some(first) = first.and_then(|first| self.changes.get_mut(first.0)) {
@@ -204,8 +255,9 @@ impl SoftUpdates {
             first.waiting = start..id.0 + 1;
             waits_for += 1;
         }
-        self.changes.push(Change { sector, waits_for, waiting: 0..0 });
-        let block = self.blocks.entry(sector).or_insert_with(|| Unwritten::new(delay));
+        let block_id = self.blocks.add(sector, delay);
+        self.changes.push(Change { block: block_id, waits_for, waiting: 0..0 });
+        let block = self.blocks.get(block_id);
         if !block.is_dirty() {
             block.delay = delay;
         }
@@ -219,73 +271,89 @@ impl SoftUpdates {
 
     /// The blocks that the changes of the block at `sector` wait for.
     pub(super) fn waits_for(&self, sector: u64) -> Vec<u64> {
-        let early = self.blocks.get(&sector).map(|block| &block.early);
-        let is_here = |id: &ChangeId| early.is_some_and(|early| early.binary_search(id).is_ok());
-        let blocks = self.blocks.iter().filter(|(_, block)| block.waiting.iter().any(is_here));
+        let Some(id) = self.blocks.find(sector) else { return Vec::new() };
+        let early = &self.blocks.all[id as usize].early;
+        let is_here = |id: &ChangeId| early.binary_search(id).is_ok();
+        let blocks = self
+            .blocks
+            .ids
+            .iter()
+            .filter(|&(_, &other)| self.blocks.all[other as usize].waiting.iter().any(is_here));
         let mut blocks: Vec<u64> = blocks.map(|(&other, _)| other).collect();
         blocks.sort_unstable();
         let changes = self.changes.iter().map(|(_, change)| change);
         let changes =
             changes.filter(|change| change.waiting.clone().map(ChangeId).any(|id| is_here(&id)));
-        blocks.extend(changes.map(|change| change.sector));
+        blocks.extend(changes.map(|change| self.blocks.all[change.block as usize].sector));
         blocks
     }
 
-    /// The block at `sector` is as on the disk: returns the changes that went with it, and whether
-    /// others are rolled back.
-    fn go_with(&mut self, sector: u64) -> (Vec<ChangeId>, bool) {
-        let Some(block) = self.blocks.get_mut(&sector) else { return (Vec::new(), false) };
-        let (ready, rolls_back) = (std::mem::take(&mut block.ready), !block.early.is_empty());
-        self.drop_if_done(sector);
-        (ready, rolls_back)
+    /// The block at `sector` is as on the disk, with the changes that are ready. Returns whether others are rolled back.
+    fn is_on_disk(&mut self, sector: u64) -> bool {
+        let Some(id) = self.blocks.find(sector) else { return false };
+        let rolls_back = !self.blocks.get(id).early.is_empty();
+        self.are_written(id, |block| &mut block.ready);
+        self.blocks.drop_if_done(id);
+        rolls_back
     }
 
-    /// Forgets the block at `sector` where nothing of it is left to write, and nothing waits for it.
-    fn drop_if_done(&mut self, sector: u64) {
-        let is_done = |block: &Unwritten| {
-            !block.is_dirty() && block.going.is_empty() && block.waiting.is_empty()
-        };
-        if self.blocks.get(&sector).is_some_and(is_done) {
-            self.blocks.remove(&sector);
+    /// The changes of a block that are on this list of it are on the disk.
+    fn are_written(&mut self, id: BlockId, list: fn(&mut Unwritten) -> &mut Vec<ChangeId>) {
+        let mut changes = std::mem::take(list(self.blocks.get(id)));
+        for change in changes.drain(..) {
+            self.is_written(change);
         }
+        give_back(list(self.blocks.get(id)), changes);
     }
 
-    /// These changes are on the disk.
-    fn changes_written(&mut self, changes: impl IntoIterator<Item = ChangeId>) {
-        for id in changes {
-            if let Some(change) = self.changes.remove(id.0) {
-                self.wait_no_more(change.waiting.map(ChangeId));
+    /// A change is on the disk, or no longer wanted.
+    fn is_written(&mut self, id: ChangeId) {
+        if let Some(change) = self.changes.remove(id.0) {
+            for later in change.waiting {
+                self.waits_no_more(ChangeId(later));
             }
         }
+    }
+
+    /// What waits for the block waits no more.
+    fn nothing_waits_for(&mut self, id: BlockId) {
+        let mut waiting = std::mem::take(&mut self.blocks.get(id).waiting);
+        for change in waiting.drain(..) {
+            self.waits_no_more(change);
+        }
+        give_back(&mut self.blocks.get(id).waiting, waiting);
     }
 
     /// The block at `sector` no longer holds anything.
     pub(super) fn forget(&mut self, sector: u64) {
-        let Some(block) = self.blocks.get_mut(&sector) else { return };
-        let waiting = std::mem::take(&mut block.waiting);
-        self.wait_no_more(waiting);
-        if let Some(block) = self.blocks.get_mut(&sector) {
-            let (ready, early) =
-                (std::mem::take(&mut block.ready), std::mem::take(&mut block.early));
-            self.changes_written(ready);
-            self.changes_written(early);
+        let Some(id) = self.blocks.find(sector) else { return };
+        self.nothing_waits_for(id);
+        let mut early = std::mem::take(&mut self.blocks.get(id).early);
+        self.are_written(id, |block| &mut block.ready);
+        for change in early.drain(..) {
+            self.is_written(change);
         }
-        self.drop_if_done(sector);
+        self.blocks.get(id).early = early;
+        self.blocks.drop_if_done(id);
     }
 
-    /// These changes wait for one dependency less.
-    fn wait_no_more(&mut self, changes: impl IntoIterator<Item = ChangeId>) {
-        for id in changes {
-            let Some(change) = self.changes.get_mut(id.0) else { continue };
-            change.waits_for -= 1;
-            let (waits_for, sector) = (change.waits_for, change.sector);
-            if waits_for == 0
-                && let Some(block) = self.blocks.get_mut(&sector)
-                && block.take_early(id)
-            {
+    /// A change waits for one dependency less.
+    fn waits_no_more(&mut self, id: ChangeId) {
+        let Some(change) = self.changes.get_mut(id.0) else { return };
+        change.waits_for -= 1;
+        if change.waits_for == 0 {
+            let block = self.blocks.get(change.block);
+            if block.take_early(id) {
                 block.ready.push(id);
             }
         }
+    }
+}
+
+/// Puts an emptied list back for its memory.
+fn give_back(list: &mut Vec<ChangeId>, emptied: Vec<ChangeId>) {
+    if list.is_empty() {
+        *list = emptied;
     }
 }
 
@@ -310,6 +378,14 @@ mod tests {
     const BITMAPS: u64 = 300;
     const DELAY: Delay = Delay::Metadata;
 
+    /// A write of the block at `sector` begins: the changes that go with it, and whether others are rolled back.
+    fn begin(orders: &mut SoftUpdates, sector: u64) -> (Vec<ChangeId>, bool) {
+        orders.write_starts(sector);
+        let Some(id) = orders.blocks.find(sector) else { return (vec![], false) };
+        let block = orders.blocks.get(id);
+        (block.going.clone(), !block.early.is_empty())
+    }
+
     #[test]
     fn a_name_comes_after_its_inode_and_that_after_the_bitmaps() {
         let mut orders = SoftUpdates::default();
@@ -317,15 +393,15 @@ mod tests {
         let name = orders.add(NAMES, DELAY, &[], Some(inode));
         assert_eq!(orders.waits_for(NAMES), [INODES]);
         assert_eq!(orders.waits_for(INODES), [BITMAPS]);
-        assert_eq!(orders.go_with(NAMES), (vec![], true));
-        assert_eq!(orders.go_with(INODES), (vec![], true));
+        assert_eq!(begin(&mut orders, NAMES), (vec![], true));
+        assert_eq!(begin(&mut orders, INODES), (vec![], true));
         orders.transfer_ends(BITMAPS);
-        assert_eq!(orders.go_with(INODES), (vec![inode], false));
+        assert_eq!(begin(&mut orders, INODES), (vec![inode], false));
         // Its write is in flight, not done.
-        assert_eq!(orders.go_with(NAMES), (vec![], true));
-        orders.changes_written([inode]);
-        assert_eq!(orders.go_with(NAMES), (vec![name], false));
-        orders.changes_written([name]);
+        assert_eq!(begin(&mut orders, NAMES), (vec![], true));
+        assert_eq!(orders.transfer_ends(INODES), None);
+        assert_eq!(begin(&mut orders, NAMES), (vec![name], false));
+        assert_eq!(orders.transfer_ends(NAMES), None);
         assert!(orders.is_empty());
     }
 
@@ -334,7 +410,8 @@ mod tests {
         let mut orders = SoftUpdates::default();
         let ready = orders.add(INODES, DELAY, &[], None);
         orders.add(INODES, DELAY, &[BITMAPS, INODES], None);
-        assert_eq!(orders.go_with(INODES), (vec![ready], true));
+        assert_eq!(begin(&mut orders, INODES), (vec![ready], true));
+        assert_eq!(orders.transfer_ends(INODES), Some(DELAY));
     }
 
     #[test]
@@ -344,7 +421,22 @@ mod tests {
         let name = orders.add(NAMES, DELAY, &[BITMAPS], Some(inode));
         orders.forget(INODES);
         orders.forget(BITMAPS);
-        assert_eq!(orders.go_with(NAMES), (vec![name], false));
-        assert_eq!(orders.go_with(INODES), (vec![], false));
+        assert_eq!(begin(&mut orders, NAMES), (vec![name], false));
+        assert_eq!(begin(&mut orders, INODES), (vec![], false));
+    }
+
+    #[test]
+    fn blocks_that_have_gone_leave_their_places_to_others() {
+        let mut orders = SoftUpdates::default();
+        for number in 0..10 {
+            let inode = orders.add(INODES + number, DELAY, &[BITMAPS + number], None);
+            orders.add(NAMES + number, DELAY, &[], Some(inode));
+            for sector in [BITMAPS, INODES, NAMES] {
+                orders.write_starts(sector + number);
+                assert_eq!(orders.transfer_ends(sector + number), None);
+            }
+            assert!(orders.is_empty());
+        }
+        assert_eq!(orders.blocks.all.len(), 3);
     }
 }
