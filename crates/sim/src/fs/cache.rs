@@ -211,13 +211,13 @@ impl Cache {
         owner: u32,
         state: State,
     ) -> BufferId {
+        debug_assert!(u64::from(extent.sectors) <= LARGEST_SECTORS, "{extent:?} is no block");
         debug_assert!(
             self.by_sector
-                .last(0..extent.end())
+                .last(extent.sector.saturating_sub(LARGEST_SECTORS)..extent.end())
                 .is_none_or(|id| self.buffers[id as usize].extent.end() <= extent.sector),
             "{extent:?} overlaps what is here"
         );
-        debug_assert!(u64::from(extent.sectors) <= LARGEST_SECTORS, "{extent:?} is no block");
         let buffer = Buffer {
             extent,
             pool,

@@ -2,81 +2,87 @@
 
 use super::BufferId;
 use crate::by_number::ByNumber;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Buffers by their first sector, in order.
+/// Buffers by their first sector, in order. Blocks are allocated side by side: those of a page are found side by side, in
+/// little memory, where a hash of all sectors would spread them over all of its own.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    buffers: ByNumber<BufferId>,
     /// The pages in which a block begins, by their numbers.
-    pages: BTreeMap<u64, Box<Page>>,
+    pages: ByNumber<Box<Page>>,
 }
 
 const WORD: u64 = u64::BITS as u64;
-const PAGE: u64 = WORD * WORD;
+const WORDS: usize = 16;
+/// The sectors of a page.
+const PAGE: u64 = WORD * WORDS as u64;
 
-/// Where blocks begin in as many sectors as a page has: a bit for each.
-#[derive(Debug)]
+/// The buffers of the blocks that begin in as many sectors as a page has.
+#[derive(Debug, Default)]
 struct Page {
-    /// A bit for each word that is not 0.
-    used: u64,
-    words: [u64; WORD as usize],
+    /// Where blocks begin: a bit for each sector.
+    starts: [u64; WORDS],
+    /// For each word, how many begin before it.
+    before: [u16; WORDS],
+    /// By first sector.
+    buffers: Vec<BufferId>,
 }
 
 impl Page {
-    /// The sectors within it from `from` on where blocks begin, in order.
-    fn from(&self, from: u64) -> impl Iterator<Item = u64> {
-        let first = from / WORD;
-        bits(self.used & (u64::MAX << first)).flat_map(move |word| {
-            let rest = if word == first { u64::MAX << (from % WORD) } else { u64::MAX };
-            bits(self.words[word as usize] & rest).map(move |bit| word * WORD + bit)
-        })
+    /// How many blocks begin before the sector `within`, and whether one begins there.
+    #[inline]
+    fn find(&self, within: u64) -> (usize, bool) {
+        let (word, bit) = ((within / WORD) as usize, within % WORD);
+        let starts = self.starts[word];
+        let before = (starts & ((1 << bit) - 1)).count_ones();
+        (usize::from(self.before[word]) + before as usize, starts >> bit & 1 == 1)
     }
 
-    /// The last sector within it before `end` where a block begins.
-    fn last_before(&self, end: u64) -> Option<u64> {
-        let (last, rest) = ((end - 1) / WORD, u64::MAX >> (WORD - 1 - (end - 1) % WORD));
-        let bit = |word: u64, bits: u64| Some(word * WORD + u64::from(bits.checked_ilog2()?));
-        bit(last, self.words[last as usize] & rest).or_else(|| {
-            let word = u64::from((self.used & !(u64::MAX << last)).checked_ilog2()?);
-            bit(word, self.words[word as usize])
-        })
+    /// Notes that a block begins at the sector `within`, or no longer does.
+    fn toggle(&mut self, within: u64, begins: bool) {
+        let word = (within / WORD) as usize;
+        self.starts[word] ^= 1 << (within % WORD);
+        for before in &mut self.before[word + 1..] {
+            *before = if begins { *before + 1 } else { *before - 1 };
+        }
     }
-}
 
-/// The bits that are set, from the lowest on.
-fn bits(all: u64) -> impl Iterator<Item = u64> {
-    let rest = std::iter::successors(Some(all), |&bits| Some(bits & bits.wrapping_sub(1)));
-    rest.take_while(|&bits| bits != 0).map(|bits| u64::from(bits.trailing_zeros()))
+    /// The buffers of those that begin in `sectors`, which are counted from a page that may be another.
+    fn between(&self, sectors: &Range<u64>, first: u64) -> &[BufferId] {
+        let place = |sector: u64| match sector.saturating_sub(first) {
+            within if within < PAGE => self.find(within).0,
+            _ => self.buffers.len(),
+        };
+        &self.buffers[place(sectors.start)..place(sectors.end)]
+    }
 }
 
 impl Index {
     #[inline]
     pub(super) fn get(&self, sector: u64) -> Option<BufferId> {
-        self.buffers.get(&sector).copied()
+        let page = self.pages.get(&(sector / PAGE))?;
+        let (place, is_here) = page.find(sector % PAGE);
+        is_here.then(|| page.buffers[place])
     }
 
     pub(super) fn insert(&mut self, sector: u64, id: BufferId) {
-        self.buffers.insert(sector, id);
-        let new = || Box::new(Page { used: 0, words: [0; WORD as usize] });
-        let page = self.pages.entry(sector / PAGE).or_insert_with(new);
-        let within = sector % PAGE;
-        page.words[(within / WORD) as usize] |= 1 << (within % WORD);
-        page.used |= 1 << (within / WORD);
+        let page = self.pages.entry(sector / PAGE).or_default();
+        let (place, is_here) = page.find(sector % PAGE);
+        if is_here {
+            page.buffers[place] = id;
+        } else {
+            page.buffers.insert(place, id);
+            page.toggle(sector % PAGE, true);
+        }
     }
 
     pub(super) fn remove(&mut self, sector: u64) {
-        if self.buffers.remove(&sector).is_none() {
-            return;
-        }
-        let page = self.pages.get_mut(&(sector / PAGE)).expect("a block begins in it");
-        let within = sector % PAGE;
-        let word = &mut page.words[(within / WORD) as usize];
-        *word &= !(1 << (within % WORD));
-        if *word == 0 {
-            page.used &= !(1 << (within / WORD));
-            if page.used == 0 {
+        let Some(page) = self.pages.get_mut(&(sector / PAGE)) else { return };
+        let (place, is_here) = page.find(sector % PAGE);
+        if is_here {
+            page.buffers.remove(place);
+            page.toggle(sector % PAGE, false);
+            if page.buffers.is_empty() {
                 self.pages.remove(&(sector / PAGE));
             }
         }
@@ -84,32 +90,35 @@ impl Index {
 
     /// Those whose first sectors are in `sectors`, in order.
     pub(super) fn range(&self, sectors: Range<u64>) -> impl Iterator<Item = BufferId> {
-        let Range { start, end } = sectors;
-        let pages = start / PAGE..end.div_ceil(PAGE).max(start / PAGE);
-        let firsts = self.pages.range(pages).flat_map(move |(&page, begin)| {
-            let from = start.saturating_sub(page * PAGE);
-            begin.from(from).map(move |within| page * PAGE + within)
-        });
-        firsts.take_while(move |&sector| sector < end).map(|sector| self.buffers[&sector])
+        let pages = self.pages_of(sectors.clone());
+        pages.flat_map(move |(first, page)| page.between(&sectors, first)).copied()
     }
 
     /// The last whose first sector is in `sectors`.
     pub(super) fn last(&self, sectors: Range<u64>) -> Option<BufferId> {
-        if sectors.is_empty() {
-            return None;
+        let mut pages = self.pages_of(sectors.clone()).rev();
+        pages.find_map(|(first, page)| page.between(&sectors, first).last().copied())
+    }
+
+    /// The pages that meet `sectors`, in order, and where they start.
+    fn pages_of(&self, sectors: Range<u64>) -> impl DoubleEndedIterator<Item = (u64, &Page)> {
+        let mut numbers = sectors.start / PAGE..sectors.end.div_ceil(PAGE);
+        let mut known = Vec::new();
+        // Of many numbers, most are of no page.
+        if numbers.end.saturating_sub(numbers.start) > self.pages.len() as u64 {
+            known.extend(self.pages.keys().copied().filter(|number| numbers.contains(number)));
+            known.sort_unstable();
+            numbers = 0..0;
         }
-        let pages = sectors.start / PAGE..=(sectors.end - 1) / PAGE;
-        let last = self.pages.range(pages).rev().find_map(|(&page, begin)| {
-            let within = begin.last_before((sectors.end - page * PAGE).min(PAGE))?;
-            Some(page * PAGE + within)
-        })?;
-        (last >= sectors.start).then(|| self.buffers[&last])
+        let all = numbers.chain(known);
+        all.filter_map(|number| Some((number * PAGE, &**self.pages.get(&number)?)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn what_was_found_last_is_what_is_there() {
@@ -130,6 +139,7 @@ mod tests {
             }
         }
         assert!(index.range(0..u64::MAX).eq(truth.values().copied()));
+        assert_eq!(index.last(0..u64::MAX), truth.values().copied().next_back());
         for start in (0..300).chain(PAGE - 70..PAGE + 70) {
             for end in start..start + 300 {
                 let expected = || truth.range(start..end).map(|(_, &id)| id);
