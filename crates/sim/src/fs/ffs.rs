@@ -9,6 +9,7 @@ pub mod geometry;
 pub mod mount;
 
 mod areas;
+mod bodies;
 mod check;
 mod directory;
 mod file;
@@ -25,6 +26,7 @@ pub use super::filesystem::Ino;
 use super::filesystem::{Block, Step};
 use super::kernel::{Delay, Extent, Pool};
 use areas::Areas;
+use bodies::Bodies;
 use directory::Directory;
 use geometry::Geometry;
 use group::Group;
@@ -104,8 +106,7 @@ pub struct Ffs {
     /// Those that nothing has changed since newfs are one, where they are alike: a volume of 72 TB has hundreds of thousands.
     groups: Vec<Rc<Group>>,
     totals: Totals,
-    /// By group; empty until the group is first used.
-    inodes: Vec<Vec<Option<Box<Inode>>>>,
+    inodes: Bodies,
     random: Pcg64Mcg,
     steps: Vec<Step>,
     /// Fragments that files can have.
@@ -131,7 +132,7 @@ impl Ffs {
         let mut ffs = Ffs {
             totals,
             usable_frags: totals.free_blocks * frags_per_block + totals.free_frags,
-            inodes: vec![Vec::new(); groups.len()],
+            inodes: Bodies::new(groups.len(), geometry.inodes_per_group),
             groups,
             areas: Areas::new(&geometry),
             geometry,
@@ -169,13 +170,11 @@ impl Ffs {
     }
 
     fn inode(&self, ino: Ino) -> &Inode {
-        let (group, within) = self.split_inode(ino);
-        self.inodes[group][within].as_ref().expect("an inode in use has a body")
+        self.inodes.get(self.split_inode(ino)).expect("an inode in use has a body")
     }
 
     fn inode_mut(&mut self, ino: Ino) -> &mut Inode {
-        let (group, within) = self.split_inode(ino);
-        self.inodes[group][within].as_mut().expect("an inode in use has a body")
+        self.inodes.get_mut(self.areas.split_inode(ino)).expect("an inode in use has a body")
     }
 
     fn split_inode(&self, ino: Ino) -> (usize, usize) {

@@ -196,7 +196,7 @@ impl Ffs {
     pub(super) fn truncate(&mut self, ino: Ino) {
         let bytes = self.inode(ino).bytes;
         let indirects = std::mem::take(&mut self.inode_mut(ino).indirects);
-        let blocks = std::mem::take(&mut self.inode_mut(ino).blocks);
+        let mut blocks = std::mem::take(&mut self.inode_mut(ino).blocks);
         let indirect_blocks: Vec<Block> =
             indirects.iter().map(|&frag| self.indirect_block(frag)).collect();
         for block in indirect_blocks {
@@ -208,7 +208,9 @@ impl Ffs {
         for (index, &frag) in (0..).zip(&blocks) {
             self.free_frags(frag, self.frags_in(bytes, index));
         }
-        self.inode_mut(ino).bytes = 0;
+        blocks.clear();
+        let inode = self.inode_mut(ino);
+        (inode.bytes, inode.blocks) = (0, blocks);
     }
 
     /// Changes the blocks of a file that hold bytes `start..end`, growing it as needed.

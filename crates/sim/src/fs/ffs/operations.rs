@@ -90,8 +90,7 @@ impl Ffs {
     pub(super) fn make_root(&mut self) -> Result<(), FsError> {
         let (group, within) = self.split_inode(ROOT);
         self.take_inode_at(ROOT);
-        self.inodes[group].resize_with(self.geometry.inodes_per_group as usize, || None);
-        self.inodes[group][within] = Some(Box::default());
+        self.inodes.add((group, within));
         self.with_group(group, |group| group.directories += 1);
         self.make_body_of_directory(ROOT, ROOT)
     }

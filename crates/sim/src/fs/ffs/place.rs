@@ -140,7 +140,7 @@ impl Ffs {
         self.change_group(group);
         let ino = (group as u64 * self.geometry.inodes_per_group) as Ino + within;
         self.initialise_inodes(group, within);
-        self.make_body(group, within);
+        self.inodes.add((group, within as usize));
         Ok(ino)
     }
 
@@ -148,14 +148,6 @@ impl Ffs {
     pub(super) fn take_inode_at(&mut self, ino: Ino) {
         let (group, within) = self.split_inode(ino);
         self.with_group(group, |group| group.take_inode(Some(within as u32)));
-    }
-
-    fn make_body(&mut self, group: usize, within: u32) {
-        let bodies = &mut self.inodes[group];
-        if bodies.is_empty() {
-            bodies.resize_with(self.geometry.inodes_per_group as usize, || None);
-        }
-        bodies[within as usize] = Some(Box::default());
     }
 
     /// UFS2 writes the next block of inodes before the last one written is used up.
@@ -175,7 +167,7 @@ impl Ffs {
     /// Frees an inode.
     pub(super) fn free_inode(&mut self, ino: Ino, directory: bool) {
         let (group, within) = self.split_inode(ino);
-        self.inodes[group][within] = None;
+        self.inodes.remove((group, within));
         self.with_group(group, |group| {
             group.free_inode(within as u32);
             group.directories -= u32::from(directory);

@@ -67,8 +67,8 @@ impl Ffs {
             survey.inodes.push(Look::Read(read));
             survey.inodes.push(Look::Inodes(here.end - here.start));
             for inode in here {
-                let body = self.inodes[group as usize].get(inode as usize);
-                let indirects = body.into_iter().flatten().flat_map(|body| self.indirects(body));
+                let body = self.inodes.get((group as usize, inode as usize));
+                let indirects = body.into_iter().flat_map(|body| self.indirects(body));
                 survey.inodes.extend(indirects);
             }
         }
@@ -83,11 +83,9 @@ impl Ffs {
     /// All directories.
     fn look_at_directories(&self) -> Vec<Look> {
         let per_group = self.geometry.inodes_per_group;
-        let all = (0..).zip(&self.inodes).flat_map(|(group, bodies)| {
-            (0..).zip(bodies).filter_map(move |(within, body): (u64, _)| {
-                let body = body.as_deref()?;
-                Some(((group * per_group + within) as Ino, body, body.directory.as_deref()?))
-            })
+        let all = self.inodes.iter().filter_map(|((group, within), body)| {
+            let ino = group as u64 * per_group + within as u64;
+            Some((ino as Ino, body, body.directory.as_deref()?))
         });
         let mut directories: Vec<_> = all.collect();
         directories.sort_by_key(|(_, inode, _)| inode.blocks.first().copied());
