@@ -173,7 +173,11 @@ impl Mounted {
             file_system.take_steps(self.0.kernel.clock().now(), &mut steps);
             result
         };
-        let taken = self.take_all(&mut steps).await;
+        let taken = match self.begin(&mut steps) {
+            None => Ok(()),
+            // Boxed, so that the many calls that wait for nothing do not reserve the memory that a wait needs.
+            Some(begun) => Box::pin(self.take_rest(&mut steps, begun)).await,
+        };
         self.0.spare.replace(steps);
         result.and_then(|result| taken.map(|()| result))
     }

@@ -6,35 +6,86 @@ use crate::fs::filesystem::{Block, Step, Taken, Write};
 use crate::fs::kernel::Extent;
 use crate::{Nanos, Tag};
 
+/// How far an operation has come with its steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begun {
+    /// The operation's number.
+    number: u64,
+    /// How many of its steps it has taken.
+    taken: usize,
+}
+
 impl Mounted {
     /// Takes steps, and those that the file system adds when it is resumed.
     pub(super) async fn take_all(&self, steps: &mut Vec<Step>) -> Result<(), FsError> {
-        let kernel = &self.0.kernel;
-        kernel.has_moved(self.0.file_system.borrow().next_work());
+        match self.begin(steps) {
+            None => Ok(()),
+            Some(begun) => self.take_rest(steps, begun).await,
+        }
+    }
+
+    /// Takes steps as far as none has to wait, without a future: mostly all. Otherwise returns how far it has come.
+    pub(super) fn begin(&self, steps: &mut Vec<Step>) -> Option<Begun> {
+        self.0.kernel.has_moved(self.0.file_system.borrow().next_work());
+        while !steps.is_empty() {
+            let number = self.0.freed.begin(steps);
+            let taken = self.take_first_at_once(number, steps);
+            if taken < steps.len() {
+                return Some(Begun { number, taken });
+            }
+            if !self.resume(steps, Ok(())) {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Takes the steps that are left after `begun`, and those that the file system adds when it is resumed.
+    pub(super) async fn take_rest(
+        &self,
+        steps: &mut Vec<Step>,
+        mut begun: Begun,
+    ) -> Result<(), FsError> {
         let mut submitted = Vec::new();
         let mut all = Ok(());
-        while !steps.is_empty() {
-            let result = self.take_batch(steps, &mut submitted).await;
+        loop {
+            let result = self.take_batch(steps, begun, &mut submitted).await;
             all = all.and(result);
-            let Some(Step::Resume(job)) = steps.last() else { break };
-            let (job, now) = (*job, kernel.clock().now());
-            let mut file_system = self.0.file_system.borrow_mut();
-            file_system.resume(job, &Taken { now, steps, memory: &**kernel, result });
-            file_system.take_steps(now, steps);
-            kernel.has_moved(file_system.next_work());
+            if !self.resume(steps, result) || steps.is_empty() {
+                break;
+            }
+            begun = Begun { number: self.0.freed.begin(steps), taken: 0 };
         }
         if !submitted.is_empty() {
-            all = all.and(Box::pin(kernel.drain(&mut submitted)).await);
+            all = all.and(Box::pin(self.0.kernel.drain(&mut submitted)).await);
         }
         all
     }
 
-    /// Takes steps. After a failed one, only those that release something or wait for others.
-    async fn take_batch(&self, steps: &[Step], submitted: &mut Vec<Tag>) -> Result<(), FsError> {
+    /// Resumes the file system if the last of the `steps` says so, when they were taken with this `result`. Returns whether
+    /// it did: then they are its next.
+    fn resume(&self, steps: &mut Vec<Step>, result: Result<(), FsError>) -> bool {
+        let Some(&Step::Resume(job)) = steps.last() else { return false };
+        let kernel = &self.0.kernel;
+        let now = kernel.clock().now();
+        let mut file_system = self.0.file_system.borrow_mut();
+        file_system.resume(job, &Taken { now, steps, memory: &**kernel, result });
+        file_system.take_steps(now, steps);
+        kernel.has_moved(file_system.next_work());
+        true
+    }
+
+    /// Takes the steps that are left after `begun`. After a failed one, only those that release something or wait for
+    /// others.
+    async fn take_batch(
+        &self,
+        steps: &[Step],
+        Begun { number, taken }: Begun,
+        submitted: &mut Vec<Tag>,
+    ) -> Result<(), FsError> {
         let (freed, clock) = (&self.0.freed, self.0.kernel.clock());
-        let number = freed.begin(steps);
         let mut result = Ok(());
-        for step in &steps[self.take_first_at_once(number, steps)..] {
+        for step in &steps[taken..] {
             if result.is_err() && !lets_go(step) {
                 continue;
             }

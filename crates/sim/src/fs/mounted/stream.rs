@@ -119,7 +119,8 @@ impl Mounted {
         match write_behind {
             WriteBehind::None => {}
             WriteBehind::Aligned => {
-                let blocks = |byte: u64| byte / block_bytes / push_blocks * push_blocks;
+                let push_bytes = push_blocks * block_bytes;
+                let blocks = |byte: u64| byte / push_bytes * push_blocks;
                 self.push_blocks(file.ino, blocks(start), blocks(end)).await;
             }
             WriteBehind::Runs => {
