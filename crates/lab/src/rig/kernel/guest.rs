@@ -178,12 +178,17 @@ fn of_blocks(
     let is_direct = trial.requests().all(|work| work.keys.direct);
     let volume = BlockDevice::open(Path::new(&made[0]), writes, is_direct)?;
     trial.requests().try_for_each(|work| check_work(work, volume.sectors()))?;
-    let is_restored = restore::begin(trial, &made[0], devices, &mut shell)?;
-    let commands = shell.take_ran();
+    let is_restored = restore::add(trial, &made[0], devices, &mut shell)?;
+    let mut commands = shell.take_ran();
     step_behind(&mut shell)?;
     let is_degraded = !trial.setup.volume.failed.is_empty();
     if (writes || is_degraded) && trial.setup.volume.level.has_bitmap() {
         volume.wake()?;
+    }
+    if is_restored {
+        shell.take_ran();
+        restore::begin(&made[0], &mut shell)?;
+        commands.append(&mut shell.take_ran());
     }
     mark(control, true)?;
     let measured = volume.measure(trial, caches);

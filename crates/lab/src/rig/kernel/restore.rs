@@ -27,13 +27,13 @@ pub(super) fn check(trial: &Trial) -> Result<()> {
     Ok(())
 }
 
-/// Has md restore the first failed member of `trial`, at the rate that it asks for whether or not somebody else reads and writes
-/// (`sync_speed_min` is as high as `sync_speed_max`). Gives whether one is restored.
+/// Gives md a blank disk for the first failed member of `trial`, to be restored at the rate that it asks for whether or not somebody
+/// else reads and writes (`sync_speed_min` is as high as `sync_speed_max`), but not before [`begin`]. Gives whether there is one.
 ///
 /// # Errors
 ///
 /// Where md does not take the disk.
-pub(super) fn begin(
+pub(super) fn add(
     trial: &Trial,
     array: &str,
     devices: &[Device],
@@ -49,12 +49,26 @@ pub(super) fn begin(
     shell.run(&Step::new(["mdadm", "--zero-superblock", member]))?;
     let kib_per_s = (rate / 1024).max(1);
     for key in ["sync_speed_max", "sync_speed_min"] {
-        let write =
-            format!("echo {kib_per_s} > /sys/block/$(basename $(readlink -f {array}))/md/{key}");
-        shell.run(&Step::new(["sh", "-c", &write]))?;
+        set(array, key, &kib_per_s.to_string(), shell)?;
     }
+    // Else md would restore as fast as it can until the trial begins, and in a short trial that would be most of it.
+    set(array, "sync_action", "frozen", shell)?;
     shell.run(&Step::new(["mdadm", "--add", array, member]))?;
     Ok(true)
+}
+
+/// Has md begin.
+///
+/// # Errors
+///
+/// Where it does not take the word.
+pub(super) fn begin(array: &str, shell: &mut Shell) -> Result<()> {
+    set(array, "sync_action", "idle", shell)
+}
+
+fn set(array: &str, key: &str, value: &str, shell: &mut Shell) -> Result<()> {
+    let write = format!("echo {value} > /sys/block/$(basename $(readlink -f {array}))/md/{key}");
+    shell.run(&Step::new(["sh", "-c", &write])).map(|_| ())
 }
 
 /// Which share of the first of so many `failed` members md has restored.
