@@ -26,11 +26,12 @@ mod programs;
 mod raid_controller;
 mod shelf;
 
+pub(crate) use array::restored_part;
 pub use caches::write_cache_bytes;
 pub use file_system::file_system;
 pub use host::{drives, volume, with_log};
-pub(crate) use linux::bitmap;
 pub use linux::{
     READ_AHEAD_MEMBERS_MAX, has_one_queue, read_ahead_sectors, requests_of_linux, scheduler,
 };
+pub(crate) use linux::{bitmap, is_restored_by_md};
 pub use programs::{Sending, for_programs};

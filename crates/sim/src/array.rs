@@ -6,9 +6,10 @@
 //!
 //! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/copy_choice.rs`
 //! chooses the copy that serves a read; `array/sending.rs` sends the commands of a stage, by the threads of
-//! `array/threads.rs` where these may sleep; `array/rebuild.rs` restores a member while the array serves,
-//! and `array/repair.rs` rewrites what a member cannot read.
+//! `array/threads.rs` where these may sleep; `array/rebuild.rs` restores a member while the array serves, `array/barrier.rs` as md
+//! does it, and `array/repair.rs` rewrites what a member cannot read.
 
+mod barrier;
 mod copy_choice;
 mod core;
 mod locks;
@@ -18,6 +19,7 @@ mod repair;
 mod sending;
 mod threads;
 
+pub use barrier::Barrier;
 pub use copy_choice::CopyChoice;
 pub use core::{Command, Core, Stage};
 pub use rebuild::{CHUNK_SECTORS, Rebuild};
@@ -117,6 +119,17 @@ impl<D: Device> Array<D> {
         self
     }
 
+    /// The same array, whose member is restored by md's thread, with such a barrier.
+    ///
+    /// # Panics
+    ///
+    /// Where none is being restored.
+    #[must_use]
+    pub fn restored_by_md(mut self, barrier: Barrier) -> Self {
+        self.core.restore_by_md(0, barrier);
+        self
+    }
+
     /// Has the processor work on the stages that are ready.
     #[inline]
     fn prepare(&mut self, now: Nanos) {
@@ -192,6 +205,11 @@ impl<D: Device> Device for Array<D> {
         self.geometry.check(&request);
         if let Some(sender) = self.driver.plugs.sender() {
             self.submitted_by.insert(tag, sender);
+        }
+        // What restores a member goes before a program, as md's threads do.
+        while self.core.restores_at().is_some_and(|at| at <= now) {
+            self.core.advance(now);
+            self.prepare(now);
         }
         self.core.submit(now, tag, request);
         self.prepare(now);

@@ -5,7 +5,7 @@
 //! stripe cache, handled by a thread.
 //! [`bitmap`] says which parts of an array may be being written to; [`intent`] keeps it for RAID 1 and 10.
 //! [`in_use`] marks those as clean while nobody writes.
-//! [`flushes`] is what programs that flush an array share. [`writer`] is the one thread that writes to several arrays side by side. [`read_ahead`] is the page cache of programs that
+//! `sync_pace` is how fast a member is restored. [`flushes`] is what programs that flush an array share. [`writer`] is the one thread that writes to several arrays side by side. [`read_ahead`] is the page cache of programs that
 //! read in order.
 
 pub mod alone;
@@ -24,3 +24,4 @@ pub mod writer;
 mod callers;
 mod requests;
 mod sleepers;
+pub(crate) mod sync_pace;

@@ -324,7 +324,7 @@ fn recorded() -> BTreeMap<(String, String), f64> {
 }
 
 /// The kernel that runs: `Linux 6.1.192`.
-fn kernel_version() -> String {
+pub(super) fn kernel_version() -> String {
     let status = stdout(scratch().path(), &["kernel", "status"]);
     let line = status.lines().find(|line| line.starts_with("Linux ")).unwrap();
     line.split_once("  ").unwrap().0.to_string()

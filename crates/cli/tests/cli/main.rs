@@ -34,6 +34,7 @@ mod questions;
 mod read_aloud;
 #[cfg(target_os = "linux")]
 mod real;
+mod restored;
 mod risk;
 mod shards;
 mod store;

@@ -6,6 +6,7 @@ use crate::experiment::Volume;
 use block::layout::Concat;
 use sim::linux::alone::Alone;
 use sim::{Array, Device, Driver, Limiter, Rebuild};
+use std::ops::Range;
 
 /// The layout of `volume` over the drives `below`, what its driver has with each of them, and what waits for it.
 pub(super) fn array(
@@ -72,12 +73,27 @@ fn mapped(
     let array = Array::new(volume.layout()?, below, driver).degraded(&volume.failed);
     Ok(match (volume.rebuild_bytes_per_s, volume.failed.first()) {
         (Some(rate), Some(&member)) => {
-            let used = volume.members[member as usize].sectors()?;
+            let part = restored_part(volume, member)?;
             let rebuild = Rebuild { member, bytes_per_s: Some(rate) };
-            array.rebuilding_part(rebuild, volume.restored_sectors..used)
+            let start = part.start.max(volume.restored_sectors);
+            let array = array.rebuilding_part(rebuild, start..part.end);
+            match linux::barrier(volume) {
+                Some(barrier) => array.restored_by_md(barrier),
+                None => array,
+            }
         }
         _ => array,
     })
+}
+
+/// What is restored of `member`: all that is used of it, but not what md has in front of the data.
+pub(crate) fn restored_part(volume: &Volume, member: u32) -> Result<Range<u64>> {
+    let mut first = Vec::new();
+    if volume.level.is_run_by_md() {
+        volume.layout()?.places(0, &mut first);
+    }
+    let start = first.first().map_or(0, |place| place.sector);
+    Ok(start..volume.members[member as usize].sectors()?)
 }
 
 /// One `disk` as a volume, for what the host's `driver` does for each request to it.

@@ -14,7 +14,7 @@ use sim::linux::intent::WriteIntents;
 use sim::linux::md::{Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::linux::read_ahead::{PageCache, ReadAheadSpec};
-use sim::{CopyChoice, Device, Driver, Plugs};
+use sim::{Barrier, CopyChoice, Device, Driver, Plugs};
 
 /// The largest request (`max_sectors_kb` 1280, `max_segments` 168), as on the kernel that the model is held to.
 const MAX_SECTORS: u32 = 2560;
@@ -138,6 +138,21 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
         _ if level.is_run_by_dm() => plugs.that_fail_whole(),
         _ => plugs,
     }
+}
+
+/// The barrier between the load of `volume` and what md restores of it, where it has copies.
+pub(super) fn barrier(volume: &Volume) -> Option<Barrier> {
+    let level = &volume.level;
+    let has_copies = level.is_run_by_md() && !level.has_stripe_cache() && level.nested().is_none();
+    has_copies.then(|| match volume.level.spread() {
+        Some(_) => Barrier::Whole { chunk_sectors: volume.interleave_sectors },
+        None => Barrier::Units,
+    })
+}
+
+/// Whether md restores a member of `volume` by the rules of its copies; parity follows general ones.
+pub(crate) fn is_restored_by_md(volume: &Volume) -> bool {
+    volume.rebuild_bytes_per_s.is_some() && barrier(volume).is_some()
 }
 
 /// How Linux chooses the copy that serves a read.

@@ -257,6 +257,26 @@ fn stretches_stand_for_a_rebuild_at_the_drives_pace() {
     assert!((worked_out / exact / (9.0 / 7.0) - 1.0).abs() < 0.02, "{exact} {worked_out}");
 }
 
+/// md's copies at the limit, too: all but what md has in front of the data, whether it is run to its end or worked out.
+#[test]
+fn md_restores_what_is_behind_its_superblock_at_the_limit() {
+    let rebuild_s = |drives: &str, rate: &str| {
+        let measured = run(&format!(
+            "[volume]\ndrives = '{drives}'\nlevel = 'md-mirror'\nfailed = '1'\nrebuild = '{rate}'\n\
+             [workload.r]\nkind = 'random'\ncount = 10\n"
+        ));
+        measured.sample("rebuild_s").unwrap()
+    };
+    // Whole seconds count: over half a minute it is up to 1 s ahead.
+    let (short_s, data_sectors) = (rebuild_s("2xwd740gd:1GiB", "5MB/s"), 2_097_152 - 4096);
+    let at_rate_s = f64::from(data_sectors) * 512.0 / 5e6;
+    assert!((0.95..1.0).contains(&(short_s / at_rate_s)), "{short_s}, {at_rate_s} at the limit");
+    let (long_s, data_sectors) =
+        (rebuild_s("2xst18000nm000j", "50MB/s"), 35_156_656_128.0 - 264_192.0);
+    let at_rate_s = data_sectors * 512.0 / 50e6;
+    assert!((long_s / at_rate_s - 1.0).abs() < 1e-3, "{long_s}, {at_rate_s} at the limit");
+}
+
 /// Beside a job with an end, requests without one go on until that ends.
 #[test]
 fn what_has_no_end_ends_with_what_has_one() {

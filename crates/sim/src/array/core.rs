@@ -89,6 +89,8 @@ pub(super) struct Active {
     pub(super) progress: Progress,
     /// How many repairs it waits for.
     pub(super) repairs: u32,
+    /// The barrier against what is restored that it is inside of.
+    pub(super) inside: Option<u64>,
 }
 
 /// A command to a member.
@@ -208,12 +210,19 @@ impl Core {
             rows_locked: 0,
             progress: Progress::default(),
             repairs: 0,
+            inside: None,
         });
         if slot == self.plans.len() {
             self.plans.push(Plan::default());
             self.ledgers.push(Ledger::start(now));
         }
         self.ledgers[slot] = Ledger::start(now);
+        if self.restoring.is_some()
+            && matches!(owner, Owner::Caller(_))
+            && self.is_held_back(now, slot, &request)
+        {
+            return;
+        }
         let laid = self.lay_plan(slot, owner, &request);
         if !self.goes_on(now, slot, &laid) {
             return;
@@ -365,8 +374,9 @@ impl Core {
         if misses && self.is_lost(slot) {
             self.active[slot].progress.fail(Fault::Failed);
         }
+        self.leave_barrier(at, slot);
         let Active { owner, request, progress, .. } = &mut self.active[slot];
-        let (owner, fault, end) = (*owner, progress.fault(), request.end());
+        let (owner, fault, request) = (*owner, progress.fault(), *request);
         if owner == Owner::Rebuild && fault == Some(Fault::Reset) {
             return self.plan(at, slot);
         }
@@ -377,7 +387,7 @@ impl Core {
                 let (result, spent) = (progress.result(), self.ledgers[slot].ended(at, last));
                 self.outbox.push(Event::Done { tag, at, result, spent });
             }
-            Owner::Rebuild => self.chunk_done(at, fault, end),
+            Owner::Rebuild => self.chunk_done(at, fault, request),
             Owner::Repair(of) => self.repaired(at, of, slot),
         }
         if is_over {
@@ -415,7 +425,7 @@ impl Core {
         // A power cut loses what was done but not durable, and no further event follows for it.
         self.active.retain(|_, active| active.progress.abort(what, fault));
         if let Some(restoring) = &mut self.restoring {
-            let waiting = std::mem::take(&mut restoring.waiting);
+            let waiting = restoring.take_waiting();
             if what == Disturbance::PowerCut {
                 restoring.start_again(now);
                 self.epoch += 1;
@@ -440,7 +450,13 @@ impl Core {
 
     /// When there are events to collect, or the next chunk to rebuild.
     pub fn next_event(&self) -> Option<Nanos> {
-        earlier(self.restoring.as_ref().and_then(Restoring::next_event), self.outbox.next_event())
+        earlier(self.restores_at(), self.outbox.next_event())
+    }
+
+    /// When the next chunk to rebuild starts, if only time keeps it.
+    #[inline]
+    pub(super) fn restores_at(&self) -> Option<Nanos> {
+        self.restoring.as_ref().and_then(Restoring::next_event)
     }
 
     /// Starts the chunks of a rebuild that are due by `now`.

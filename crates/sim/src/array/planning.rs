@@ -64,14 +64,21 @@ impl Core {
         }
         let plan = &mut self.plans[slot];
         let laid = self.layout.plan(request.parted(), &self.health, plan);
+        if laid.is_ok() {
+            self.cut_plan(slot, request);
+        }
+        self.laid(slot, laid)
+    }
+
+    /// Cuts the plan of the `request` in `slot` into bios, where that is so.
+    #[inline]
+    fn cut_plan(&mut self, slot: usize, request: &Request) {
         if let Some(cut) = self.cut
             && matches!(request.op, Op::Read | Op::Write { .. })
             && request.sectors > cut.bio_sectors
-            && laid.is_ok()
         {
-            plan.cut_into_bios(request.sector, cut);
+            self.plans[slot].cut_into_bios(request.sector, cut);
         }
-        self.laid(slot, laid)
     }
 
     /// The same of a request of the array itself, and of any while something is being restored or was.
@@ -104,6 +111,11 @@ impl Core {
                 }
             }
         };
+        let is_by_md = self.restoring.as_ref().is_some_and(|by| by.thread.is_some());
+        if is_by_md && laid.is_ok() && matches!(owner, Owner::Caller(_)) {
+            self.cut_plan(slot, request);
+        }
+        let plan = &mut self.plans[slot];
         if self.locks_regions {
             match owner {
                 Owner::Rebuild => lock_chunk_regions(plan),

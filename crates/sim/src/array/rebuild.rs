@@ -15,8 +15,12 @@
 //! write that waited for a row is replanned when it gets the row. A row's lock keeps chunks and writes
 //! of that row apart. Layouts without rows lock regions of the volume instead while a member is being
 //! restored.
+//!
+//! md restores its copies by rules of its own: `array/barrier.rs`. Then a write goes to the spare wherever it is, and a read does where md
+//! has noted that it is restored.
 
-use super::core::{Core, Owner};
+use super::barrier::{Barrier, SyncThread};
+use super::core::{Active, Core, Owner};
 use crate::{Fault, Nanos};
 use block::{Content, Plan, Request, SECTOR_BYTES, Step};
 use std::collections::VecDeque;
@@ -50,8 +54,10 @@ pub(super) struct Restoring {
     front: u64,
     /// Where the next chunk starts.
     started: u64,
-    /// When the next chunk may start.
+    /// When the next chunk may start, where md does not say that.
     next_at: Nanos,
+    /// md's thread, where that restores.
+    pub(super) thread: Option<SyncThread>,
     /// Chunks in flight, in order: where each ends, and whether it is done.
     chunks: VecDeque<(u64, bool)>,
     /// Writes that wait for the front.
@@ -77,6 +83,7 @@ impl Restoring {
             started: part.start,
             part,
             next_at: now,
+            thread: None,
             chunks: VecDeque::new(),
             waiting: Vec::new(),
         }
@@ -94,13 +101,27 @@ impl Restoring {
 
     /// When the next chunk may start, if one can.
     pub(super) fn next_event(&self) -> Option<Nanos> {
+        if let Some(thread) = &self.thread {
+            let is_left = self.started < self.part.end;
+            return if is_left { thread.next_event(self.started) } else { None };
+        }
         let can = self.chunks.len() < CHUNKS_MAX && self.started < self.part.end;
         can.then_some(self.next_at)
     }
 
-    /// The next chunk, which starts at `now`: the write to the member.
-    pub(super) fn start_chunk(&mut self, now: Nanos) -> Request {
-        let sectors = CHUNK_SECTORS.min(self.part.end - self.started);
+    /// From now on, md's thread restores it.
+    pub(super) fn by_md(&mut self, now: Nanos, barrier: Barrier) {
+        let rate = self.rebuild.bytes_per_s;
+        self.thread = Some(SyncThread::new(now, barrier, rate, self.part.start));
+    }
+
+    /// The next chunk, if one starts at `now`: the write to the member.
+    pub(super) fn start_chunk(&mut self, now: Nanos) -> Option<Request> {
+        let left = self.part.end - self.started;
+        let sectors = match &mut self.thread {
+            Some(thread) => thread.go_on(now, self.started, self.part.end)?,
+            None => CHUNK_SECTORS.min(left),
+        };
         let request = Request::write(self.started, sectors as u32).to(self.rebuild.member);
         self.started = request.end();
         self.chunks.push_back((request.end(), false));
@@ -108,11 +129,12 @@ impl Restoring {
             (u128::from(sectors * SECTOR_BYTES) * 1_000_000_000 / u128::from(rate)) as Nanos
         });
         self.next_at = now + pace;
-        request
+        Some(request)
     }
 
-    /// The chunk that ends at `end` was restored at `at`.
-    pub(super) fn chunk_done(&mut self, at: Nanos, end: u64) {
+    /// A chunk was restored at `at`. Gives the requests that md lets in then.
+    pub(super) fn chunk_done(&mut self, at: Nanos, chunk: Request) -> Vec<(u64, usize)> {
+        let end = chunk.end();
         self.next_at = self.next_at.max(at);
         for chunk in self.chunks.iter_mut().filter(|chunk| chunk.0 == end) {
             chunk.1 = true;
@@ -121,6 +143,15 @@ impl Restoring {
             self.chunks.pop_front();
             self.front = end;
         }
+        let thread = self.thread.as_mut();
+        thread.map_or_else(Vec::new, |thread| thread.copied(at, chunk.sector, chunk.sectors.into()))
+    }
+
+    /// Takes the requests that wait.
+    pub(super) fn take_waiting(&mut self) -> Vec<usize> {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.extend(self.thread.iter_mut().flat_map(SyncThread::take_held));
+        waiting
     }
 
     /// Starts again from the first sector: what the spare's cache held is lost.
@@ -128,20 +159,30 @@ impl Restoring {
         self.next_at = self.next_at.max(now);
         (self.front, self.started) = (self.part.start, self.part.start);
         self.chunks.clear();
+        if let Some(thread) = &mut self.thread {
+            thread.start_again(now, self.part.start);
+        }
     }
 
     /// What a request may do, given its plan with the member up.
     pub(super) fn judge(&self, request: &Request, plan: &Plan) -> Verdict {
+        if self.thread.is_some() && request.op.modifies() {
+            return Verdict::Up;
+        }
         let member = self.rebuild.member;
+        let (front, started) = match &self.thread {
+            Some(thread) => (thread.noted(), thread.noted()),
+            None => (self.front, self.started),
+        };
         let (mut restored, mut lost, mut between) = (false, false, false);
         for step in plan.steps().iter().filter(|step| step.request.sectors > 0) {
             let own = (step.request.target == member).then_some(step.request.sector);
             let other = plan.others(step).iter().find(|copy| copy.member == member);
             let Some(sector) = own.or(other.map(|copy| copy.sector)) else { continue };
             let end = sector + u64::from(step.request.sectors);
-            restored |= sector < self.front;
-            lost |= end > self.started;
-            between |= end > self.front && sector < self.started;
+            restored |= sector < front;
+            lost |= end > started;
+            between |= end > front && sector < started;
         }
         match (restored, lost || between) {
             (_, false) => Verdict::Up,
@@ -158,21 +199,26 @@ impl Core {
         while let Some(restoring) = &mut self.restoring
             && restoring.next_event().is_some_and(|at| at <= now)
         {
-            let chunk = restoring.start_chunk(now);
+            let is_by_md = restoring.thread.is_some();
+            let Some(chunk) = restoring.start_chunk(now) else { return };
             self.epoch += 1;
             self.accept(now, Owner::Rebuild, chunk);
+            if is_by_md {
+                // Whether md's thread sends another depends on whether it finds a place for this one.
+                return;
+            }
         }
     }
 
-    /// The chunk that ends at sector `end` is restored, or cannot be.
-    pub(super) fn chunk_done(&mut self, at: Nanos, fault: Option<Fault>, end: u64) {
+    /// A chunk is restored, or cannot be.
+    pub(super) fn chunk_done(&mut self, at: Nanos, fault: Option<Fault>, chunk: Request) {
         let Some(restoring) = &mut self.restoring else { return };
-        match fault {
-            None => restoring.chunk_done(at, end),
+        let free = match fault {
+            None => restoring.chunk_done(at, chunk),
             Some(Fault::Failed | Fault::Medium) => return self.end_rebuild(at),
             // The rebuild has started again from the first sector.
             Some(Fault::Reset | Fault::PowerCut) => return,
-        }
+        };
         self.epoch += 1;
         self.restored_sectors = restoring.restored_sectors();
         if restoring.is_over() {
@@ -185,13 +231,60 @@ impl Core {
                 self.plan(at, slot);
             }
         }
+        for (barrier, slot) in free {
+            self.active[slot].inside = Some(barrier);
+            self.plan(at, slot);
+        }
+    }
+
+    /// From now on md's thread restores the member that is being restored, with such a barrier.
+    ///
+    /// # Panics
+    ///
+    /// Where none is being restored.
+    pub fn restore_by_md(&mut self, now: Nanos, barrier: Barrier) {
+        let restoring = self.restoring.as_mut().expect("a member is being restored");
+        restoring.by_md(now, barrier);
+        self.locks_regions = false;
+    }
+
+    /// Whether the caller's request in `slot` has to wait for a barrier.
+    pub(super) fn is_held_back(&mut self, now: Nanos, slot: usize, request: &Request) -> bool {
+        let thread = self.restoring.as_mut().and_then(|restoring| restoring.thread.as_mut());
+        let Some(thread) = thread.filter(|_| request.sectors > 0) else { return false };
+        let inside = thread.arrives(now, slot, request);
+        self.active[slot].inside = inside;
+        inside.is_none()
+    }
+
+    /// The request in `slot` is done: a barrier has nobody to wait for any more.
+    pub(super) fn leave_barrier(&mut self, now: Nanos, slot: usize) {
+        let inside = self.active[slot].inside.take();
+        let thread = self.restoring.as_mut().and_then(|restoring| restoring.thread.as_mut());
+        if let (Some(barrier), Some(thread)) = (inside, thread) {
+            thread.leaves(now, barrier);
+        }
+    }
+
+    /// Whether the request in `slot` is a piece that md's thread sends itself, not what is written of it.
+    pub(super) fn is_read_by_md(&self, slot: usize) -> bool {
+        let Active { owner, stage, .. } = &self.active[slot];
+        let is_by_md = self.restoring.as_ref().is_some_and(|restoring| restoring.thread.is_some());
+        is_by_md && *owner == Owner::Rebuild && *stage == 0
+    }
+
+    /// md's thread sleeps for a place in a member's queue, or goes on at `now`.
+    pub(super) fn md_sleeps(&mut self, now: Nanos, is_asleep: bool) {
+        if let Some(thread) = self.restoring.as_mut().and_then(|by| by.thread.as_mut()) {
+            thread.sleeps(now, is_asleep);
+        }
     }
 
     /// The rebuild ends: all is restored, or it cannot be.
     pub(super) fn end_rebuild(&mut self, at: Nanos) {
         self.epoch += 1;
         let ended = self.restoring.take();
-        for slot in ended.into_iter().flat_map(|restoring| restoring.waiting) {
+        for slot in ended.into_iter().flat_map(|mut restoring| restoring.take_waiting()) {
             self.plan(at, slot);
         }
     }

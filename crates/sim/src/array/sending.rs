@@ -1,6 +1,6 @@
 //! Sends the commands of a stage to the members.
 
-use super::copy_choice::Member;
+use super::copy_choice::{CopyChoice, Member};
 use super::core::{Command, Core, Name, Owner};
 use super::rebuild::join_steps;
 use crate::{Fault, Nanos, Spent};
@@ -40,7 +40,10 @@ impl Core {
         let joined = join_steps(plan, steps);
         active.progress.sent(joined.len() as u32);
         for (index, Request { sectors, .. }) in joined {
-            let chosen = self.copy_choice.choose(&self.members, plan, &steps[index]);
+            let is_by_md = self.restoring.as_ref().is_some_and(|by| by.thread.is_some());
+            // md reads the first copy that is up.
+            let by = if is_by_md { CopyChoice::First } else { self.copy_choice };
+            let chosen = by.choose(&self.members, plan, &steps[index]);
             let step = plan.stage_start(active.stage) + index;
             let request = Request { sectors, ..chosen };
             send(sent(&mut self.members, Name::of(slot, step, &request), request));

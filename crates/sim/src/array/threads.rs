@@ -33,6 +33,7 @@ struct Asleep {
     /// How many of its steps are not sent.
     left: usize,
     is_by_worker: bool,
+    is_read_by_md: bool,
 }
 
 impl Unsent {
@@ -107,8 +108,19 @@ impl<D: Device> Array<D> {
             Some(left) => self.core.send_rest(slot, left, send),
         };
         if sleeps() {
+            let is_read_by_md = self.core.is_read_by_md(slot);
+            if is_read_by_md {
+                self.core.md_sleeps(now, true);
+            }
             let is_by_worker = thread != PROGRAM && self.core.stage(slot).owner.is_some();
-            self.unsent.asleep.push(Asleep { thread, slot, request, left, is_by_worker });
+            self.unsent.asleep.push(Asleep {
+                thread,
+                slot,
+                request,
+                left,
+                is_by_worker,
+                is_read_by_md,
+            });
         }
     }
 
@@ -119,7 +131,10 @@ impl<D: Device> Array<D> {
         {
             let asleep = &mut self.unsent.asleep;
             if let Some(at) = asleep.iter().position(|asleep| asleep.thread == thread) {
-                let Asleep { slot, left, request, .. } = asleep.remove(at);
+                let Asleep { slot, left, request, is_read_by_md, .. } = asleep.remove(at);
+                if is_read_by_md {
+                    self.core.md_sleeps(now, false);
+                }
                 if left > 0 {
                     self.driver.plugs.resume(thread, &request);
                     self.send(now, thread, slot, Some(left));
@@ -176,6 +191,7 @@ impl<D: Device> Array<D> {
         for slot in unasked.into_iter().chain(for_workers).chain(behind) {
             self.core.start(now, slot, |_| unreachable!("it was aborted"));
         }
+        self.core.md_sleeps(now, false);
         for Asleep { slot, left, .. } in asleep.into_iter().filter(|asleep| asleep.left > 0) {
             self.core.give_up(now, slot, left, fault);
         }

@@ -10,7 +10,7 @@ use sim::drive::{
 use sim::linux::read_ahead::{PageCache, ReadAheadSpec};
 use sim::smr::SmrSpec;
 use sim::{
-    Array, Charged, Deadline, Delay, Device, Driver, Limiter, Order, Processor, Programs,
+    Array, Barrier, Charged, Deadline, Delay, Device, Driver, Limiter, Order, Processor, Programs,
     RaidController, RaidControllerSpec, Rebuild, Scheduler, Server, Shelf, Smr, Splitter, Trace,
     Tracer, Turn, contract,
 };
@@ -211,6 +211,20 @@ fn arrays_with_a_member_down_and_arrays_that_restore_one() {
         let array = laid_out(&raid6, as_shipped).degraded(&[0]);
         array.rebuilding(Rebuild { member: 1, bytes_per_s: Some(100_000) }).into()
     });
+}
+
+#[test]
+fn copies_that_md_restores() {
+    let barriers = [Barrier::Whole { chunk_sectors: 16 }, Barrier::Units];
+    for (level, barrier) in ["md-raid10", "md-mirror"].into_iter().zip(barriers) {
+        let level: Level = level.parse().unwrap();
+        for bytes_per_s in [None, Some(1_000_000), Some(40_000)] {
+            contract::check(&|| {
+                let rebuild = Rebuild { member: 1, bytes_per_s };
+                laid_out(&level, as_shipped).rebuilding(rebuild).restored_by_md(barrier).into()
+            });
+        }
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 use crate::error::Result;
 use crate::experiment::Setup;
 use crate::machine;
+use block::SECTOR_BYTES;
 use sim::array::CHUNK_SECTORS;
 use sim::{Advance, Counters, Device, Nanos, Processor};
 
@@ -40,31 +41,40 @@ pub(super) fn rest(
     let Some(&member) = setup.volume.failed.first() else {
         return Ok(Rebuilt { share: 0.0, restored_at: None });
     };
-    let sectors = setup.volume.members[member as usize].sectors()?;
+    let part = machine::restored_part(&setup.volume, member)?;
     let ended = counted(device);
-    let share = ended.restored_sectors as f64 / sectors as f64;
-    let left = ended.restored_sectors..sectors;
+    let share = ended.restored_sectors as f64 / (part.end - part.start) as f64;
+    let left = part.start + ended.restored_sectors..part.end;
     let goes_on = ended.restored_at.is_none() && device.next_event().is_some();
     if !goes_on || (left.end - left.start) / CHUNK_SECTORS <= CHUNKS_MAX {
         sim::settle(device);
         return Ok(Rebuilt { share, restored_at: counted(device).restored_at });
     }
     let mut rest_ns = 0.0;
+    let rate = setup.volume.rebuild_bytes_per_s.unwrap_or(u64::MAX);
+    let (at_drives, least_ns) = if machine::is_restored_by_md(&setup.volume) {
+        // md restores what it may in a second at once, which is more than a stretch: the limit is worked out.
+        (u64::MAX, SECTOR_BYTES as f64 * 1e9 / rate as f64)
+    } else {
+        (rate, 0.0)
+    };
     let length = (left.end - left.start) / STRETCHES;
     for stretch in 0..STRETCHES {
         let from = left.start + stretch * length + length / 2;
         // There is room behind it for a stretch, and chunks start as they do from the first sector on.
         let from = from.min(left.end - (CHUNKS_BEFORE + CHUNKS + 1) * CHUNK_SECTORS);
         let from = from / CHUNK_SECTORS * CHUNK_SECTORS;
-        rest_ns += length as f64 * ns_per_sector(setup, seed, from)?;
+        let each_ns = ns_per_sector(setup, seed, from, at_drives)?;
+        rest_ns += length as f64 * each_ns.max(least_ns);
     }
     Ok(Rebuilt { share, restored_at: Some(now + rest_ns as Nanos) })
 }
 
-/// What restoring a sector takes from sector `from` on.
-fn ns_per_sector(setup: &Setup, seed: u64, from: u64) -> Result<f64> {
+/// What restoring a sector takes from sector `from` on, at most at so many bytes a second.
+fn ns_per_sector(setup: &Setup, seed: u64, from: u64, bytes_per_s: u64) -> Result<f64> {
     let mut setup = setup.clone();
     setup.volume.restored_sectors = from;
+    setup.volume.rebuild_bytes_per_s = Some(bytes_per_s);
     let mut device = machine::volume(&setup, seed, &Processor::default())?;
     let start = run_until(&mut *device, CHUNKS_BEFORE * CHUNK_SECTORS);
     let end = run_until(&mut *device, (CHUNKS_BEFORE + CHUNKS) * CHUNK_SECTORS);
