@@ -23,6 +23,8 @@ mod of_factors;
 mod of_host;
 mod once;
 pub mod pareto;
+mod picked;
+mod printed;
 mod promised;
 mod rebuild;
 pub mod refused;
@@ -50,7 +52,7 @@ use aim::{Aim, EVERY_WORKLOAD, aims};
 use constraints::failing;
 use effects::{Effects, Paired};
 use facts::Facts;
-use layouts::sorted_words;
+use layouts::{Layout, sorted_words};
 use of_factors::{all_effects, splits};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -144,6 +146,9 @@ pub struct Ranked {
     pub value: f64,
     /// Its 95 % interval, where there is one.
     pub interval: Option<Interval>,
+    /// The same of each repeat, in their order.
+    #[serde(skip)]
+    pub samples: Vec<f64>,
     /// Repeats.
     pub trials: usize,
     /// How it stands to the best.
@@ -170,6 +175,9 @@ pub struct LeftOut {
     pub because: Vec<String>,
     /// The objective's value, where it has one.
     pub value: Option<f64>,
+    /// The same of each repeat, in their order.
+    #[serde(skip)]
+    pub samples: Vec<f64>,
     /// How many trials that is of.
     pub trials: usize,
     /// Whether that is because it is not safe.
@@ -376,18 +384,7 @@ impl Verdict {
             let label = layouts.factors.label(&layout.at);
             match value {
                 Some(value) if because.is_empty() => {
-                    let place = Ranked {
-                        at: layout.at.clone(),
-                        label,
-                        value,
-                        interval: self.noise.interval(scores),
-                        trials: scores.len(),
-                        standing: Standing::Best,
-                        behind: 1.0,
-                        behind_interval: None,
-                        facts,
-                        notes: layout.notes.clone(),
-                    };
+                    let place = self.placed(layout, label, (value, scores), facts);
                     ranked.push((place, index));
                 }
                 _ => {
@@ -408,6 +405,7 @@ impl Verdict {
                         label,
                         because,
                         value,
+                        samples: scores.clone(),
                         trials,
                         is_unsafe,
                         is_unsteady,
@@ -422,6 +420,29 @@ impl Verdict {
         Ok((may, places))
     }
 
+    /// A layout as the best, until it stands beside others.
+    fn placed(
+        &self,
+        layout: &Layout,
+        label: String,
+        (value, scores): (f64, &[f64]),
+        facts: Facts,
+    ) -> Ranked {
+        Ranked {
+            at: layout.at.clone(),
+            label,
+            value,
+            interval: self.noise.interval(scores),
+            samples: scores.to_vec(),
+            trials: scores.len(),
+            standing: Standing::Best,
+            behind: 1.0,
+            behind_interval: None,
+            facts,
+            notes: layout.notes.clone(),
+        }
+    }
+
     fn price_safety(&mut self) {
         let Some(best) = self.ranked.first() else { return };
         let better = self.better;
@@ -431,12 +452,14 @@ impl Verdict {
             .max_by(|a, b| better.ahead(a.1, b.1).total_cmp(&0.0));
         self.safety = rival.map(|(out, value)| {
             let ahead = better.ahead(value, best.value);
+            // By the medians, which are what is said; as sure as standings are.
+            let half = self.noise.difference(better, &out.samples, &best.samples).half;
             PriceOfSafety {
                 label: out.label.clone(),
                 because: out.because.clone(),
                 value,
                 ratio: ahead.exp(),
-                tie: ahead <= self.noise.half_width(out.trials, best.trials),
+                tie: ahead <= half,
             }
         });
     }

@@ -159,6 +159,24 @@ pub fn fitted(table: Table, least: &[usize]) -> String {
     }
 }
 
+/// Whether a table of these cells has each row on one line of the screen.
+pub fn fits(heading: &[String], rows: impl Iterator<Item = Vec<String>>) -> bool {
+    COLUMNS.get().is_none_or(|&columns| width(heading, rows) <= columns)
+}
+
+/// How wide such a table is where no cell is wrapped.
+fn width(heading: &[String], rows: impl Iterator<Item = Vec<String>>) -> usize {
+    let wide = |cells: &[String]| cells.iter().map(|cell| cell.chars().count()).collect();
+    let mut widest: Vec<usize> = wide(heading);
+    for row in rows {
+        for (own, cell) in widest.iter_mut().zip(wide(&row)) {
+            *own = cell.max(*own);
+        }
+    }
+    // Between columns are two blanks.
+    widest.iter().sum::<usize>() + 2 * widest.len().saturating_sub(1)
+}
+
 /// Columns of these kinds stay, whatever the width: what tells a row from others, and what it is about.
 const KEPT: usize = 3;
 

@@ -194,15 +194,27 @@ impl Noise {
 
     /// How much better `a` is than `b`, from the samples of both.
     pub fn difference(&self, better: Better, a: &[f64], b: &[f64]) -> Difference {
+        self.difference_as_of(better, a, b, 0)
+    }
+
+    /// The same, as sure as it would be if both had at least so many samples.
+    pub fn difference_as_of(
+        &self,
+        better: Better,
+        a: &[f64],
+        b: &[f64],
+        samples_min: usize,
+    ) -> Difference {
         let error = self.model_error.ln_1p() + self.luck;
+        let counted = |samples: &[f64]| samples.len().max(samples_min);
         if let (Some(pairs), true) = (self.pairs, a.len() == b.len() && a.len() > 1) {
             let logs: Vec<f64> = a.iter().zip(b).map(|(&a, &b)| better.ahead(a, b)).collect();
-            let half = t95(pairs.degrees) * pairs.log_sd * (2.0 / logs.len() as f64).sqrt();
+            let half = t95(pairs.degrees) * pairs.log_sd * (2.0 / counted(a) as f64).sqrt();
             return Difference { ahead: mean_sd(&logs).0, half: half + error };
         }
         let middle = |samples| median(samples).unwrap_or(f64::NAN);
         let ahead = better.ahead(middle(a), middle(b));
-        Difference { ahead, half: self.half_width(a.len(), b.len()) }
+        Difference { ahead, half: self.half_width(counted(a), counted(b)) }
     }
 
     /// Half the 95 % interval of the difference of two logarithms that rest on so many trials.

@@ -1,0 +1,158 @@
+//! Ties that a published table does not have: what was measured says more than a model that cannot tell.
+
+use super::answer::{of as objective_of, point};
+use super::{Ranked, Standing, Verdict};
+use crate::tables::slower;
+use serde_json::{Map, Value as Json};
+use store::Manifest;
+use store::published::{Published, includes};
+
+/// So many are named.
+const NAMED: usize = 2;
+
+impl Verdict {
+    /// The same with a line on ties that the experiment's published table has apart, where it has one.
+    #[must_use]
+    pub fn beside_printed(mut self, manifest: &Manifest, published: Option<&Published>) -> Verdict {
+        let found = published.and_then(|published| self.ties_in_print(manifest, published));
+        if let Some(text) = found {
+            let place = self.points.iter().position(|point| point.about == "tied");
+            self.points.insert(place.map_or(0, |tied| tied + 1), point("measured", text));
+        }
+        self
+    }
+
+    /// What ties with the best here, and in print is farther from it than what counts here.
+    fn ties_in_print(&self, manifest: &Manifest, published: &Published) -> Option<String> {
+        let (best, others) = self.ranked.split_first()?;
+        let own = self.in_print(manifest, published, &best.at)?;
+        let apart = |of: &&Ranked| {
+            let value = self.in_print(manifest, published, &of.at)?;
+            let behind = self.better.ahead(own, value);
+            (of.standing == Standing::Tie && behind.abs().exp() > self.tie_ratio())
+                .then(|| (self.name(&of.at), behind))
+        };
+        let mut apart: Vec<(String, f64)> = others.iter().filter_map(|of| apart(&of)).collect();
+        apart.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        let said = |(name, behind): &(String, f64)| {
+            let by = slower(behind.abs().exp(), self.better, &self.unit);
+            if *behind > 0.0 {
+                format!("{name} was {by}")
+            } else {
+                format!("{name} was ahead, and this {by}")
+            }
+        };
+        let more = match apart.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!("; {more} more"),
+        };
+        let named: Vec<String> = apart.iter().take(NAMED).map(said).collect();
+        (!named.is_empty()).then(|| {
+            format!(
+                "{}{more}, beside {} in the published table {}: the model cannot tell them apart, and the measurement did",
+                named.join("; "),
+                self.name(&best.at),
+                published.name
+            )
+        })
+    }
+
+    /// What a published table has of a layout, where layouts are ranked by one sample of one workload that it has.
+    fn in_print(
+        &self,
+        manifest: &Manifest,
+        published: &Published,
+        at: &Map<String, Json>,
+    ) -> Option<f64> {
+        let [situation] = self.situations.as_slice() else { return None };
+        let is_one = situation.given.is_empty() && situation.unit == self.unit;
+        let asked = objective_of(&situation.of);
+        let of_workload = |trial: &str| is_one && manifest.judged_as(trial) == asked;
+        let is_it =
+            |sample: &str, workload: &str| manifest.quantity(workload, sample).unit == self.unit;
+        let mut cells = published.cells.iter().filter(|cell| {
+            of_workload(&cell.trial) && is_it(&cell.sample, &cell.trial) && includes(at, &cell.at)
+        });
+        let cell = cells.next()?;
+        // Two numbers for one layout say nothing of it alone.
+        if cells.any(|other| other.sample != cell.sample || !other.repeats) {
+            return None;
+        }
+        Some(cell.published.middle()? / cell.per_sample)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::tests::modelled;
+    use crate::judge::{Verdict, Wishes};
+    use serde_json::json;
+    use store::factor::Factors;
+    use store::published::{Published, PublishedCell};
+    use store::quoted::Quoted;
+
+    /// The line `tied` named a layout that the table beside it had 37 % behind.
+    #[test]
+    fn ties_that_were_measured_apart_are_said_to_be() {
+        let (manifest, records) = modelled(
+            "[run]\nrepeats = 1\n[volume]\ndrives = '2xwd740gd'\nlevel = ['stripe', 'concat', 'mirror']\ninterleave = '64KiB'\n\
+             [workload.take]\nkind = 'random'\ncount = 20\n",
+        );
+        let said = |rates: [(&str, f64); 2]| {
+            let mut verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            verdict.noise.model_error = 0.1;
+            verdict.noise.luck = 0.0;
+            for (ranked, standing) in verdict.ranked.iter_mut().zip([
+                crate::judge::Standing::Best,
+                crate::judge::Standing::Tie,
+                crate::judge::Standing::Tie,
+            ]) {
+                ranked.standing = standing;
+            }
+            let best = verdict.ranked[0].at["volume.level"].clone();
+            let tied = verdict.ranked[1].at["volume.level"].clone();
+            let cell = |(which, rate): (&str, f64)| PublishedCell {
+                at: [(
+                    "volume.level".to_string(),
+                    if which == "best" { best.clone() } else { tied.clone() },
+                )]
+                .into_iter()
+                .collect(),
+                workload: "take".into(),
+                trial: "take".into(),
+                group: None,
+                sample: "mb_per_s".into(),
+                unit: "MB/s".into(),
+                per_sample: 1.0,
+                published: Quoted::Number(rate),
+                computed: None,
+                fitted: false,
+                apart: false,
+                repeats: false,
+            };
+            let published = Published {
+                name: "table".into(),
+                source: String::new(),
+                experiment: String::new(),
+                inferred: Vec::new(),
+                not_modelled: Vec::new(),
+                factors: Factors::default(),
+                cells: rates.map(cell).to_vec(),
+            };
+            let verdict = verdict.beside_printed(&manifest, Some(&published));
+            assert!(verdict.tie_ratio() < 1.3, "{}", verdict.tie_ratio());
+            let text = verdict.points.iter().find(|point| point.about == "measured");
+            (json!(tied).as_str().unwrap().to_string(), text.map(|point| point.text.clone()))
+        };
+        let (tied, text) = said([("best", 137.0), ("tied", 100.0)]);
+        assert!(
+            text.as_ref().is_some_and(|text| text.starts_with(&format!("{tied} was 27 % slower"))),
+            "{text:?}"
+        );
+        let (tied, text) = said([("best", 100.0), ("tied", 137.0)]);
+        let ahead = format!("{tied} was ahead, and this 27 % slower");
+        assert!(text.as_ref().is_some_and(|text| text.starts_with(&ahead)), "{text:?}");
+        // What was as near in print is a tie there, too.
+        assert_eq!(said([("best", 100.0), ("tied", 100.0)]).1, None);
+    }
+}
