@@ -12,6 +12,7 @@
 //! These are read for people, not checked: a line that says nothing of a disk or a volume is passed over. What is
 //! found is matched with the catalogue and printed as an experiment.
 
+mod as_json;
 mod by_id;
 mod dmesg;
 mod holds;

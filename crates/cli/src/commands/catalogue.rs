@@ -61,7 +61,8 @@ fn listed_drives(rows: &[Row]) -> String {
 
 /// Prints what a system has as an experiment.
 fn match_drives(flags: &DriveMatchFlags) -> Result<String> {
-    inventory(&flags.files)?.experiment(flags.unit.as_deref())
+    let (inventory, unit) = (inventory(&flags.files)?, flags.unit.as_deref());
+    if flags.json { Ok(print_json(&inventory.json(unit)?)) } else { inventory.experiment(unit) }
 }
 
 /// What a system has, as these files print it.

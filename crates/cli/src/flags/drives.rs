@@ -194,4 +194,7 @@ pub(crate) struct DriveMatchFlags {
     /// The volume, where there are several
     #[arg(long, value_name = "NAME")]
     pub(crate) unit: Option<String>,
+    /// Print the disks, the volumes and the experiment as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -18,7 +18,14 @@ pub(crate) enum KernelCommand {
     /// Make the kernel, once: some minutes, from the source in Debian's package linux-source-6.1
     Build(KernelBuildFlags),
     /// List the kernels that were made, and what is lacking
-    Status,
+    Status(KernelStatusFlags),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KernelStatusFlags {
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -104,3 +104,27 @@ count = 5000
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(2) && error.contains("command_us"), "{error}");
 }
+
+/// What a system has is data, too, with the experiment that is printed without `--json`.
+#[test]
+fn a_match_has_json() {
+    let scratch = scratch();
+    let here = scratch.path();
+    let disk =
+        r#"{"name":"sdb","type":"disk","model":"ST18000NM000J-2TV103","size":18000207937536}"#;
+    std::fs::write(here.join("lsblk.json"), format!("{{\"blockdevices\":[{disk}]}}")).unwrap();
+    let found = json(here, &["drives", "match", "lsblk.json", "--json"]);
+    assert_eq!(found["disks"][0]["device"], "sdb");
+    assert_eq!(found["disks"][0]["drive"], "st18000nm000j");
+    assert_eq!(found["experiment"], stdout(here, &["drives", "match", "lsblk.json"]));
+}
+
+#[test]
+fn the_state_of_the_kernel_has_json() {
+    let found = json(scratch().path(), &["kernel", "status", "--json"]);
+    let of_this = |kernel: &serde_json::Value| kernel["is_of_this_version"] == true;
+    let is_there = found["kernels"].as_array().unwrap().iter().any(of_this);
+    assert_eq!(found["is_ready"], is_there, "{found}");
+    // What is lacking is said where there is none.
+    assert_eq!(found["missing"].is_string(), !is_there, "{found}");
+}
