@@ -53,7 +53,9 @@ impl Report {
             results.manifest = asked.map_err(|error| error.context("choose"))?;
             let wishes = Wishes { safe, objectives, subject_to, choose };
             let Results { manifest, records, happened, .. } = &results;
-            let verdict = Verdict::knowing(manifest, records, happened, &wishes)?;
+            let beside = published::of(manifest)?;
+            let verdict = Verdict::knowing(manifest, records, happened, &wishes)?
+                .beside_printed(manifest, beside.as_ref());
             Ok(Report { results, verdict })
         })
     }

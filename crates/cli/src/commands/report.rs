@@ -25,7 +25,9 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         subject_to: flags.subject_to.clone(),
         choose: flags.choose.clone(),
     };
-    let verdict = Verdict::knowing(manifest, records, &results.happened, &wishes)?;
+    let beside = published::of(manifest)?;
+    let verdict = Verdict::knowing(manifest, records, &results.happened, &wishes)?
+        .beside_printed(manifest, beside.as_ref());
     if flags.form.json {
         let why = reasons(manifest, records, &verdict);
         let run = json::run(records.iter().map(|record| (record, None)), &why);
@@ -35,10 +37,7 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         return said(markdown::verdict(&manifest.name, &verdict), &verdict, &wishes);
     }
     if let Some(file) = &flags.form.html {
-        PAGE.write(
-            file,
-            html::run(&results, &verdict, published::of(manifest)?.as_ref()).as_bytes(),
-        )?;
+        PAGE.write(file, html::run(&results, &verdict, beside.as_ref()).as_bytes())?;
         let unfinished = verdict.points.iter().find(|point| point.about == "unfinished");
         let unfinished =
             unfinished.map_or(String::new(), |point| format!("\n  unfinished  {}", point.text));

@@ -204,6 +204,8 @@ pub(super) fn verdict(
     let manifest = manifest.asked(&[])?;
     let (records, cpu): (Vec<Record>, Vec<Option<f64>>) = finished.into_iter().unzip();
     let verdict = Verdict::knowing(&manifest, &records, happened, &Wishes::default());
+    let beside = published::of(&manifest)?;
+    let verdict = verdict.map(|of| of.beside_printed(&manifest, beside.as_ref()));
     let verdict = verdict.map_err(|error| {
         let next = "give another objective: `ileave report";
         error.followed_by(format!("the results are kept; {next} {directory} --objective …`"))
@@ -223,8 +225,10 @@ fn page_of(directory: &str) -> Result<String> {
     let mut results = read_results(Path::new(directory))?;
     results.manifest = results.manifest.asked(&[])?;
     let Results { manifest, records, happened, .. } = &results;
-    let verdict = Verdict::knowing(manifest, records, happened, &Wishes::default())?;
-    Ok(html::run(&results, &verdict, published::of(manifest)?.as_ref()))
+    let beside = published::of(manifest)?;
+    let verdict = Verdict::knowing(manifest, records, happened, &Wishes::default())?
+        .beside_printed(manifest, beside.as_ref());
+    Ok(html::run(&results, &verdict, beside.as_ref()))
 }
 
 /// The part of the run that is asked for.
