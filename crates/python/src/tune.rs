@@ -2,9 +2,9 @@
 
 use crate::background::do_work;
 use crate::raised;
-use ::tune::Question;
 use ::tune::drives::Asked;
 use ::tune::work::Work;
+use ::tune::{Clock, Question};
 use block::units::parse_bytes;
 use lab::rig::Stoppable;
 use lab::rig::sim::Sim;
@@ -69,6 +69,7 @@ fn question(wanted: Wanted) -> Result<Question> {
         budget_usd: wanted.budget,
         levels: wanted.level,
         seed: wanted.seed,
+        clock: Clock::default(),
     };
     question.with_spares_needed()
 }

@@ -17,7 +17,7 @@ use crate::without_copies::WithoutCopies;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
-use verdict::tables::{STRONG, fitted, labelled, marked, paragraphs, table};
+use verdict::tables::{STRONG, fits, fitted, labelled, marked, paragraphs, table};
 
 /// What was found.
 #[derive(Clone, Debug, Serialize)]
@@ -41,6 +41,8 @@ pub struct Tuned {
     pub reasons: Vec<Reason>,
     /// Whether the choice holds if what was assumed is otherwise.
     pub sensitivity: Vec<Doubt>,
+    /// What-if trials that were left out for time, in words.
+    pub not_tried: Vec<String>,
     /// What md's write-intent bitmap costs; null where there is none to have.
     pub bitmap: Option<Bitmap>,
     /// Which I/O scheduler to have before each drive; null where Linux has none before such drives.
@@ -159,15 +161,39 @@ impl Tuned {
 
     fn front_table(&self) -> String {
         let (heading, words) = FrontRow::heading(&self.front);
-        let mut rows = table(&heading, words);
         let shown = Shown::of(&self.front);
-        for row in &self.front {
-            rows.add_row(row.cells(&shown));
+        let rows: Vec<Vec<String>> = self.front.iter().map(|row| row.cells(&shown)).collect();
+        let is_whole = fits(&heading, rows.iter().cloned());
+        in_parts(&heading, &rows, words, is_whole)
+    }
+}
+
+/// The last column of the first table, where the screen is too narrow for one.
+const LAST_OF_FIRST: &str = "room";
+
+/// A table of a front; where no screen's line has room for it, one of what layouts do and one of what they risk.
+fn in_parts(heading: &[String], rows: &[Vec<String>], words: usize, is_whole: bool) -> String {
+    let of = |columns: Vec<usize>| {
+        let pick = |cells: &[String]| -> Vec<String> {
+            columns.iter().map(|&column| cells[column].clone()).collect()
+        };
+        let heading = pick(heading);
+        let mut part = table(&heading, words);
+        for row in rows {
+            part.add_row(pick(row));
         }
         // The hours of a rebuild stand in a line of the answer, too.
         let least: Vec<usize> =
             heading.iter().position(|name| name == "rebuild h").into_iter().collect();
-        format!("{}\n", fitted(rows, &least))
+        format!("{}\n", fitted(part, &least))
+    };
+    let last = heading.iter().position(|name| name == LAST_OF_FIRST);
+    match last.filter(|_| !is_whole) {
+        Some(last) => {
+            let risks = (0..words).chain(last + 1..heading.len()).collect();
+            format!("{}\n{}", of((0..=last).collect()), of(risks))
+        }
+        None => of((0..heading.len()).collect()),
     }
 }
 
@@ -189,5 +215,38 @@ impl Rule {
             None => "",
         };
         (self.name.into(), format!("{}: {agrees}{}", self.says, self.why))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nine columns were wrapped within their cells, up to seven lines for a row.
+    #[test]
+    fn a_front_too_wide_for_the_screen_is_two_tables() {
+        let cells = |text: &str| text.split('|').map(String::from).collect::<Vec<_>>();
+        let heading = cells("level|chunk|speed|room|survives|rebuild h");
+        let rows = [
+            cells("md-raid5|64KiB|9 MB/s|3 TB|1|2 to 3"),
+            cells("md-raid6|16KiB|8 MB/s|2 TB|2|2 to 3"),
+        ];
+        let lines = |is_whole| {
+            let text = in_parts(&heading, &rows, 2, is_whole);
+            text.lines()
+                .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(lines(true).len(), 3);
+        let both = [
+            "level chunk speed room",
+            "md-raid5 64KiB 9 MB/s 3 TB",
+            "md-raid6 16KiB 8 MB/s 2 TB",
+            "",
+            "level chunk survives rebuild h",
+            "md-raid5 64KiB 1 2 to 3",
+            "md-raid6 16KiB 2 2 to 3",
+        ];
+        assert_eq!(lines(false), both);
     }
 }

@@ -53,6 +53,8 @@ pub struct Plan<'a> {
     pub members: usize,
     /// Spares beside them.
     pub spares: usize,
+    /// What the system calls all of them; none where nothing says it.
+    pub devices: Vec<String>,
     /// Drives that are to fail without losing data.
     pub survive: usize,
     /// Why the drives' write caches are to be off; nothing where they stay as they are.
@@ -219,7 +221,26 @@ impl Plan<'_> {
     /// What the other commands have the drives from.
     pub(super) fn named_drives(&self, example: &str) -> Command {
         let all = self.members + self.spares;
-        build("your drives", format!("disks=\"…\"   # the {all} devices, as in {example}"))
+        match self.device_paths() {
+            Some(paths) => {
+                let what = "your drives, as the listing of --from names them; `lsblk` shows whether they are still called so";
+                build(what, format!("disks=\"{}\"", paths.join(" ")))
+            }
+            None => {
+                build("your drives", format!("disks=\"…\"   # the {all} devices, as in {example}"))
+            }
+        }
+    }
+
+    /// The paths of all drives, where they are known. A file says their names: what a shell would take apart is none.
+    fn device_paths(&self) -> Option<Vec<String>> {
+        let is_plain = |name: &String| {
+            name.starts_with(|first: char| first.is_ascii_alphabetic())
+                && name.chars().all(|of| of.is_ascii_alphanumeric() || of == '-' || of == '_')
+        };
+        let is_whole = self.devices.len() == self.members + self.spares;
+        (is_whole && self.devices.iter().all(is_plain))
+            .then(|| self.devices.iter().map(|name| format!("/dev/{name}")).collect())
     }
 
     /// The drives themselves.
@@ -534,6 +555,7 @@ mod tests {
             cache: "4096",
             members,
             spares: 0,
+            devices: Vec::new(),
             survive: 1,
             caches_off: None,
             remembered: Remembered::Nothing,

@@ -15,11 +15,11 @@ use lab::experiment::{Experiment, Trial};
 use lab::rig::KINDS;
 use lab::run::Run;
 use lab::{Error, Result};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::quantity::Better;
 use store::record::{Record, plain};
-use verdict::judge::Ranked;
+use verdict::judge::{Ranked, Standing};
 use verdict::stats::median;
 use verdict::tables::{figure, slower};
 use verdict::{Verdict, Wishes};
@@ -58,7 +58,7 @@ pub(crate) fn front(
     let others: Vec<&MoreSpares> = others.iter().chain(groups.map(|groups| &groups.with)).collect();
     let is_modelled = of_question(tried, &others, &mut rows)?;
     let is_best = |row: &FrontRow| is_at(best, &row.at) && row.spares == tried.question.spares;
-    let lines = lines(&rows, is_best, verdict, is_modelled);
+    let lines = lines(&rows, is_best, verdict.better, is_modelled);
     Ok((rows, lines))
 }
 
@@ -66,6 +66,7 @@ pub(crate) fn front(
 /// could be.
 fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow]) -> Result<bool> {
     let mut asked: Vec<(usize, (u64, Experiment))> = Vec::new();
+    let mut whole: BTreeMap<usize, Vec<Record>> = BTreeMap::new();
     for (place, row) in rows.iter_mut().enumerate() {
         let (experiment, candidates, records) = match others.iter().find(|of| of.has(row)) {
             Some(of) => (&of.experiment, of.candidates.as_slice(), &of.records),
@@ -81,6 +82,7 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
         let mut settings = candidate.settings();
         settings.push((FAILED.0.into(), FAILED.1.into()));
         let seeds: BTreeSet<u64> = own().map(|record| record.repeat).collect();
+        whole.insert(place, own().cloned().collect());
         for seed in seeds.into_iter().take(SEEDS) {
             asked.push((place, (seed, tried.settled(experiment, &settings, seed)?)));
         }
@@ -97,10 +99,47 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
         let records: Vec<Record> = records.into_iter().flatten().cloned().collect();
         let manifest = Run::plan(experiment, tried.rig())?.manifest().clone();
         row.degraded = value(&manifest, &records, tried.wishes());
+        let whole = whole.remove(&place).unwrap_or_default();
+        row.is_faster_degraded = is_faster(tried, experiment, &whole, &records)?;
         row.commands =
             row.commands.zip(commands(records.iter())).map(|([whole, _], own)| [whole, own]);
     }
     Ok(asked.is_empty() || ran.iter().any(Result::is_ok))
+}
+
+/// Whether a layout is reliably faster with a member failed than `whole`, over the seeds that both ran with.
+fn is_faster(
+    tried: &Tried<'_>,
+    experiment: &Experiment,
+    whole: &[Record],
+    failed: &[Record],
+) -> Result<bool> {
+    let seeds: BTreeSet<u64> = failed.iter().map(|record| record.repeat).collect();
+    let mut both = experiment.clone();
+    both.set_values(FAILED.0, &format!("{WHOLE},{}", FAILED.1))?;
+    both.set_values("run.repeats", &seeds.len().to_string())?;
+    let manifest = Run::plan(&both, tried.rig())?.manifest().asked(&[FAILED.0.to_string()])?;
+    let whole = whole.iter().filter(|record| seeds.contains(&record.repeat));
+    let all = [whole.cloned().collect(), failed.to_vec()].into_iter().zip([WHOLE, FAILED.1]);
+    let records: Vec<Record> = all
+        .flat_map(|(records, value)| {
+            records.into_iter().map(move |mut record: Record| {
+                record.at.insert(FAILED.0.into(), value.into());
+                record
+            })
+        })
+        .collect();
+    let wishes = Wishes { safe: false, subject_to: Vec::new(), ..tried.wishes() };
+    Ok(Verdict::new(&manifest, &records, &wishes).is_ok_and(|verdict| failed_is_ahead(&verdict)))
+}
+
+/// Whether of a layout whole and with a member failed the second is ahead, and reliably.
+fn failed_is_ahead(verdict: &Verdict) -> bool {
+    let is_failed = |of: &Ranked| of.at.get(FAILED.0).is_some_and(|value| plain(value) == FAILED.1);
+    match verdict.ranked.as_slice() {
+        [first, second] => is_failed(first) && second.standing == Standing::Behind,
+        _ => false,
+    }
 }
 
 /// Measures each row of an experiment's front that survives a failure, where the model is what measures and the experiment
@@ -121,10 +160,21 @@ pub(crate) fn of_posed(
         ran.push(times.is_ok());
         // What is refused is not modelled.
         let times = times.unwrap_or_default();
-        row.degraded = times.map(|(times, _)| row.value * times);
-        row.commands = times.and_then(|(_, commands)| commands);
+        row.degraded = times.as_ref().map(|of| row.value * of.times);
+        row.is_faster_degraded = times.as_ref().is_some_and(|of| of.is_faster);
+        row.commands = times.and_then(|of| of.commands);
     }
     ran.is_empty() || ran.contains(&true)
+}
+
+/// What a layout does with a failed member.
+struct InTimes {
+    /// As a part of what it does whole.
+    times: f64,
+    /// Whether that is reliably more.
+    is_faster: bool,
+    /// Commands for each request, whole and failed.
+    commands: Option<[f64; 2]>,
 }
 
 /// What a layout does with a failed member, as a part of what it does whole: of several workloads there is a figure only
@@ -134,7 +184,7 @@ fn in_times(
     space: &Space,
     open: &Open<'_>,
     (known, at): (&[Record], &At),
-) -> Result<Option<(f64, Option<[f64; 2]>)>> {
+) -> Result<Option<InTimes>> {
     let mut experiment = alone(&space.experiment, at, &[])?;
     experiment.set_values(FAILED.0, &format!("{WHOLE},{}", FAILED.1))?;
     let rig = open(&experiment)?;
@@ -167,7 +217,9 @@ fn in_times(
     };
     let commands = commands_of(WHOLE).zip(commands_of(FAILED.1));
     let commands = commands.map(|(whole, failed)| [whole, failed]);
-    Ok(of(FAILED.1).zip(of(WHOLE)).map(|(failed, whole)| (failed / whole, commands)))
+    let is_faster = failed_is_ahead(&verdict);
+    let both = of(FAILED.1).zip(of(WHOLE));
+    Ok(both.map(|(failed, whole)| InTimes { times: failed / whole, is_faster, commands }))
 }
 
 /// Commands to members for each request, of records of one workload under one condition.
@@ -195,16 +247,12 @@ fn value(manifest: &Manifest, records: &[Record], wishes: Wishes) -> Option<f64>
 pub(crate) fn lines(
     rows: &[FrontRow],
     is_chosen: impl Fn(&FrontRow) -> bool,
-    verdict: &Verdict,
+    better: Better,
     is_modelled: bool,
 ) -> Vec<Line> {
-    let chosen = line(rows, is_chosen, verdict.better, is_modelled);
-    let is_faster = |row: &&FrontRow| {
-        let ahead = row.degraded.map(|degraded| verdict.better.ahead(degraded, row.value));
-        ahead.is_some_and(|ahead| ahead > verdict.noise.half_width(row.trials, row.trials))
-    };
+    let chosen = line(rows, is_chosen, better, is_modelled);
     // One says why for all.
-    let faster = rows.iter().filter(is_faster).find_map(why_faster);
+    let faster = rows.iter().filter(|row| row.is_faster_degraded).find_map(why_faster);
     chosen.into_iter().chain(faster).collect()
 }
 
@@ -310,7 +358,7 @@ mod tests {
         let (posed, space, mut records) = crate::posed::tests::asked(text);
         let open: &Open<'_> = &|_| Ok(Box::new(Sim));
         let times = |records: &[Record]| {
-            in_times(&posed, &space, open, (records, &space.layouts[0])).unwrap().unwrap().0
+            in_times(&posed, &space, open, (records, &space.layouts[0])).unwrap().unwrap().times
         };
         let own = times(&records);
         assert!(own > 0.4 && own < 1.02, "{own}");

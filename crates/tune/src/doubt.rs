@@ -5,6 +5,7 @@
 
 use crate::Drives;
 use crate::candidate::Candidate;
+use crate::clock::Clock;
 use crate::question::Question;
 use crate::tried::{Settings, Tried};
 use crate::why::{Reason, starves};
@@ -27,13 +28,19 @@ pub(crate) const UNCERTAIN: f64 = 0.25;
 const DEPTHS: [u64; 5] = [1, 4, 16, 64, 256];
 
 /// What is behind by no more than this is not behind, whatever models err by.
-const EVEN: f64 = 0.05;
+pub(crate) const EVEN: f64 = 0.05;
 
 /// Trials that may err by more than this, as a share, say nothing.
 const ERROR_MAX: f64 = 0.5;
 
 /// Ends a trial: it needs to tell apart only what turns a choice.
 const PRECISION: &str = "10%";
+
+/// What is left for time: all of it, or the second trials.
+const LEFT: &str =
+    "whether the choice holds with other loads and with estimates of the drive otherwise";
+const LEFT_LONGER: &str =
+    "longer trials of what short ones could not tell (other loads, estimates of the drive)";
 
 /// The longest that a trial may be, in requests: the second where the first tells nothing.
 const LENGTHS: [&str; 2] = ["2000", "6000"];
@@ -121,14 +128,13 @@ pub(crate) fn doubts(
     tried: &Tried<'_>,
     best: Placed<'_>,
     rivals: &[Placed<'_>],
-    verdict: &Verdict,
-) -> Result<Vec<Doubt>> {
-    let limit =
-        |rival: &Placed<'_>| verdict.noise.half_width(best.1.trials, rival.1.trials).max(EVEN);
+    (verdict, clock): (&Verdict, &Clock),
+) -> Result<(Vec<Doubt>, Option<String>)> {
+    let limit = |rival: &Placed<'_>| verdict.difference(best.1, rival.1).half.max(EVEN);
     let rivals: Vec<(Placed<'_>, f64)> =
         rivals.iter().map(|rival| (*rival, limit(rival))).filter(|of| of.1.is_finite()).collect();
     if rivals.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), None));
     }
     // What is known beforehand of another drive may not meet what must hold of this one.
     let question = &tried.question.as_measured()?;
@@ -140,11 +146,15 @@ pub(crate) fn doubts(
     let mut doubts = Vec::new();
     for length in LENGTHS {
         if doubts.len() < all.len() * rivals.len() {
+            if clock.is_late() {
+                let what = if doubts.is_empty() { LEFT } else { LEFT_LONGER };
+                return Ok((doubts, Some(what.into())));
+            }
             let longer = doubts_from(tried, (best, &rivals), &all, verdict.better, length)?;
             doubts = if longer.len() > doubts.len() { longer } else { doubts };
         }
     }
-    Ok(doubts)
+    Ok((doubts, None))
 }
 
 /// A layout, and how it is ranked.
@@ -345,6 +355,33 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
+    /// Whether the choice holds with it otherwise, as so called: `values` of the chosen layout and its rival, how many `times` as much each
+    /// does then and how far that may be off, and from which difference on the rival is ahead. Nothing where trials say too little.
+    pub(crate) fn doubt(
+        &self,
+        what: String,
+        better: Better,
+        values: [f64; 2],
+        [own, other]: [(f64, f64); 2],
+        (limit, rival): (f64, &str),
+    ) -> Option<Doubt> {
+        let as_assumed = better.ahead(values[0], values[1]);
+        let now = better.ahead(values[0] * own.0, values[1] * other.0);
+        let error = own.1.hypot(other.1);
+        (error <= ERROR_MAX && now.is_finite()).then(|| Doubt {
+            what,
+            assumed: self.assumed,
+            otherwise: self.otherwise,
+            holds: now >= -(limit + error),
+            ahead: now.exp(),
+            ahead_as_assumed: as_assumed.exp(),
+            error,
+            rival: rival.into(),
+            itself: own.0,
+            is_switch: self.is_switch,
+        })
+    }
+
     /// What it is as assumed and otherwise, as both are written.
     pub(crate) fn written(&self) -> [String; 2] {
         let written =
@@ -387,7 +424,7 @@ pub(crate) fn estimated(name: &str) -> Vec<Estimate> {
 fn estimates(question: &Question) -> Vec<Otherwise> {
     let otherwise = |of: Estimate| {
         let drive = catalogue::drive(&of.name).ok()?;
-        let drives = Drives { count: question.drives.count, drive };
+        let drives = Drives { drive, ..question.drives.clone() };
         let question = Question { drives, ..question.clone() };
         let Estimate { assumed, otherwise: to, is_switch, .. } = of;
         Some(Otherwise { what: of.key.into(), assumed, to, is_switch, question })

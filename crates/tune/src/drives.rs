@@ -12,6 +12,8 @@ pub struct Drives {
     pub count: usize,
     /// Which.
     pub drive: Drive,
+    /// What the system calls them, in this order; none where no inventory says it.
+    pub devices: Vec<String>,
 }
 
 /// Drives as they are asked for: perhaps without saying how many.
@@ -21,6 +23,8 @@ pub struct Asked {
     pub count: Option<usize>,
     /// Which.
     pub drive: Drive,
+    /// What the system calls them, the free ones first; none where no inventory says it.
+    pub devices: Vec<String>,
 }
 
 /// More drives than this are a slip of the hand.
@@ -51,7 +55,7 @@ impl Asked {
             let why = without_x(number, rest).or_else(|| no_one_drive(name));
             why.unwrap_or(error).context("--drives")
         })?;
-        Ok(Asked { count, drive })
+        Ok(Asked { count, drive, devices: Vec::new() })
     }
 
     /// So many, or as many as `budget_usd` pays for at `price_usd` each, if those are fewer or nothing was said.
@@ -62,7 +66,7 @@ impl Asked {
     pub fn within(self, budget_usd: Option<f64>, price_usd: Option<f64>) -> Result<Drives> {
         let Some(budget) = budget_usd else {
             let count = self.count.ok_or_else(|| Error::input(format!("--drives: {FORM}")))?;
-            return Drives::new(count, self.drive).map_err(|error| error.context("--drives"));
+            return self.so_many(count);
         };
         let name = &self.drive.name;
         let price = price_usd.filter(|price| *price > 0.0).ok_or_else(|| {
@@ -77,7 +81,13 @@ impl Asked {
             )));
         }
         let count = self.count.map_or(paid, |count| count.min(paid));
-        Drives::new(count, self.drive).map_err(|error| error.context("--drives"))
+        self.so_many(count)
+    }
+
+    fn so_many(self, count: usize) -> Result<Drives> {
+        let drives = Drives::new(count, self.drive).map_err(|error| error.context("--drives"))?;
+        let devices = self.devices.into_iter().take(count).collect();
+        Ok(Drives { devices, ..drives })
     }
 }
 
@@ -132,7 +142,7 @@ impl Drives {
         if count == 0 || count > DRIVES_MAX {
             return Err(Error::input(format!("{count} drives; write 1 to {DRIVES_MAX}")));
         }
-        Ok(Drives { count, drive })
+        Ok(Drives { count, drive, devices: Vec::new() })
     }
 
     /// Reads `8x ST18000NM000J` or `4x 980 pro 1tb`.
@@ -215,10 +225,15 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
         }
     }));
     notes.append(&mut said);
-    let mut warnings = in_use(inventory, &most.devices);
-    warnings.extend(inventory.concerns(&most.devices));
+    // What is free is taken before what is not.
+    let mut devices = most.devices.clone();
+    devices.sort_by_key(|device| !in_use(inventory, &[device]).is_empty());
+    let taken = &devices[..count];
+    let mut warnings = in_use(inventory, taken);
+    warnings.extend(inventory.concerns(taken));
     let drive = catalogue::drive(&most.name)?;
-    Ok((Asked { count: Some(count), drive }, Said { notes, warnings }))
+    let devices = devices.iter().map(ToString::to_string).collect();
+    Ok((Asked { count: Some(count), drive, devices }, Said { notes, warnings }))
 }
 
 /// What these devices hold now.
@@ -314,6 +329,13 @@ mod tests {
         assert!(array.starts_with("sdf is a member of md127 (md-mirror) now"), "{array}");
         let each = "in use: sdb: xfs on /data; sdc, sdd: LVM2_member; sde: partitions; the commands destroy";
         assert!(used.starts_with(each), "{used}");
+        // The free one is taken first, and nothing else is destroyed then; a budget may pay for fewer.
+        let one = Asked::read("1x ST18000NM000J").unwrap();
+        let (one, said) = held(&inventory, Some(&one)).unwrap();
+        assert!(said.warnings.is_empty(), "{said:?}");
+        assert_eq!(one.within(None, None).unwrap().devices, ["sdg"]);
+        let paid = asked.clone().within(Some(250.0), Some(100.0)).unwrap();
+        assert_eq!(paid.devices, ["sdg", "sdb"]);
         let seven = Asked::read("7x ST18000NM000J").unwrap();
         let refused = held(&inventory, Some(&seven)).unwrap_err().to_string();
         assert!(refused.contains("it has 6") && refused.contains(left_out), "{refused}");

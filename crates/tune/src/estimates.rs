@@ -1,7 +1,7 @@
 //! How far the figures of an experiment's answer rest on estimates of its drives: the layout of the answer alone, in short
 //! trials, with each estimated figure a quarter less and more, or off.
 
-use crate::doubt::{Estimate, estimated, half};
+use crate::doubt::{Doubt, EVEN, Estimate, estimated, half};
 use crate::posed::Posed;
 use crate::space::{At, Open, Space, alone, run_all};
 use crate::tried::{short_trial, take_as_steady};
@@ -14,6 +14,7 @@ use store::Manifest;
 use store::members::parse_members;
 use store::record::{Record, plain};
 use store::sample;
+use verdict::judge::{Ranked, Standing};
 use verdict::tables::{SHARE_OF_BEST, figure};
 use verdict::{Verdict, Wishes};
 
@@ -31,48 +32,117 @@ const TRIALS_MAX: usize = 256;
 
 /// What an experiment answers.
 pub(crate) struct Answer<'a> {
-    /// Its layout.
-    pub(crate) at: &'a At,
-    /// What the objective says of that.
-    pub(crate) value: f64,
-    /// In what.
-    pub(crate) unit: &'a str,
+    /// Its layout, and what the objective says of that.
+    pub(crate) ranked: &'a Ranked,
+    /// What it was judged by.
+    pub(crate) verdict: &'a Verdict,
 }
 
-/// For each kind of drive the estimates that move the answer's figures; none where the model is not what measures, and of work that
-/// short trials cannot cut short.
-pub(crate) fn lines(
-    posed: &Posed,
-    space: &Space,
-    open: &Open<'_>,
-    answer: &Answer<'_>,
-) -> Vec<Line> {
+impl Answer<'_> {
+    fn value(&self) -> f64 {
+        self.ranked.value
+    }
+
+    fn unit(&self) -> &str {
+        &self.verdict.unit
+    }
+
+    /// Layouts to which the choice may turn: the next one, and the best that is behind.
+    fn rivals(&self) -> Vec<&Ranked> {
+        let others = || self.verdict.ranked.iter().filter(|of| of.at != self.ranked.at);
+        let next = others().next();
+        let behind = others().find(|of| of.standing == Standing::Behind);
+        let behind = behind.filter(|of| next.is_some_and(|next| next.at != of.at));
+        next.into_iter().chain(behind).collect()
+    }
+}
+
+/// What was found: lines on the answer's own figures, and whether the choice holds.
+pub(crate) type Found = (Vec<Line>, Vec<Doubt>);
+
+/// For each kind of drive the estimates that move the answer's figures, and whether the choice turns with them; none where the model is
+/// not what measures, and of work that short trials cannot cut short.
+pub(crate) fn found(posed: &Posed, space: &Space, open: &Open<'_>, answer: &Answer<'_>) -> Found {
     let experiment = &space.experiment;
+    let none = (Vec::new(), Vec::new());
     if space.manifest.rig != KINDS[0].name
         || experiment.searches_a_rate()
         || !experiment.workloads.iter().all(|name| is_cut_short(experiment, name))
     {
-        return Vec::new();
+        return none;
     }
-    let own = answer.at.get(DRIVES).map(plain);
-    let stated = || experiment.value(DRIVES).map(|value| value.to_string());
-    let Some(drives) = own.or_else(stated) else { return Vec::new() };
-    let Ok(members) = parse_members(&drives) else { return Vec::new() };
-    let mut kinds: Vec<String> = members.into_iter().map(|member| member.drive).collect();
+    let Some(drives) = drives_of(space, &answer.ranked.at) else { return none };
+    let kinds = kinds_of(&drives);
+    let rivals = answer.rivals();
+    let all = rivals.iter().filter_map(|rival| Some((*rival, drives_of(space, &rival.at)?)));
+    let rivals: Vec<(&Ranked, String)> = all.collect();
+    let (mut lines, mut doubts) = (Vec::new(), Vec::new());
+    for kind in &kinds {
+        let estimates = || estimated(kind).into_iter().filter(|of| !CHOSEN.contains(&of.key));
+        let varied = |drives: &str| -> Vec<(Estimate, String)> {
+            estimates()
+                .map(|of| (with_drive(drives, kind, &of.name), of))
+                .map(|(a, b)| (b, a))
+                .collect()
+        };
+        // What is refused is not modelled, and says nothing.
+        let of_layout = |ranked: &Ranked, drives: &str| {
+            let varied = varied(drives);
+            let tried = Tried::new(posed, space, open, &ranked.at, drives, &varied);
+            tried.ok().flatten().map(|tried| (tried, varied))
+        };
+        let Some((own, own_varied)) = of_layout(answer.ranked, &drives) else { continue };
+        lines.extend(own.line(answer, kind, &own_varied));
+        if answer.unit() == SHARE_OF_BEST {
+            // Shares of what is best under each workload say nothing of two layouts that were measured apart.
+            continue;
+        }
+        let name = |key: &str| if kinds.len() == 1 { key.into() } else { format!("{kind}.{key}") };
+        for (rival, rivals_drives) in &rivals {
+            let limit = answer.verdict.difference(answer.ranked, rival).half.max(EVEN);
+            if !limit.is_finite() {
+                continue;
+            }
+            let theirs = kinds_of(rivals_drives)
+                .contains(kind)
+                .then(|| of_layout(rival, rivals_drives))
+                .flatten();
+            for (place, (estimate, drives)) in own_varied.iter().enumerate() {
+                let own = own.times(drives);
+                let other = match &theirs {
+                    Some((tried, varied)) => tried.times(&varied[place].1),
+                    None if kinds_of(rivals_drives).contains(kind) => None,
+                    // It has no such drive.
+                    None => Some((1.0, 0.0)),
+                };
+                let Some((own, other)) = own.zip(other) else { continue };
+                let ends = [answer.value(), rival.value];
+                doubts.extend(estimate.doubt(
+                    name(estimate.key),
+                    answer.verdict.better,
+                    ends,
+                    [own, other],
+                    (limit, &rival.label),
+                ));
+            }
+        }
+    }
+    (lines, doubts)
+}
+
+/// The drives of a layout.
+fn drives_of(space: &Space, at: &At) -> Option<String> {
+    let stated = || space.experiment.value(DRIVES).map(|value| value.to_string());
+    at.get(DRIVES).map(plain).or_else(stated)
+}
+
+/// The names of their kinds.
+fn kinds_of(drives: &str) -> Vec<String> {
+    let members = parse_members(drives).unwrap_or_default().into_iter();
+    let mut kinds: Vec<String> = members.map(|member| member.drive).collect();
     kinds.sort();
     kinds.dedup();
-    let line = |kind: &String| {
-        let varied: Vec<(Estimate, String)> = estimated(kind)
-            .into_iter()
-            .filter(|of| !CHOSEN.contains(&of.key))
-            .map(|of| (with_drive(&drives, kind, &of.name), of))
-            .map(|(drives, of)| (of, drives))
-            .collect();
-        // What is refused is not modelled, and says nothing.
-        let tried = Tried::new(posed, space, open, answer, &drives, &varied).ok().flatten()?;
-        tried.line(answer, kind, &varied)
-    };
-    kinds.iter().filter_map(line).collect()
+    kinds
 }
 
 /// Whether a short trial of this workload ends early.
@@ -110,7 +180,7 @@ impl Tried {
         posed: &Posed,
         space: &Space,
         open: &Open<'_>,
-        answer: &Answer<'_>,
+        at: &At,
         drives: &str,
         varied: &[(Estimate, String)],
     ) -> Result<Option<Tried>> {
@@ -120,7 +190,7 @@ impl Tried {
         let assumed = with_drive(drives, "", "");
         let all = std::iter::once(&assumed).chain(varied.iter().map(|(_, drives)| drives));
         changes.push((DRIVES.into(), all.cloned().collect::<Vec<_>>().join(",")));
-        let experiment = alone(&space.experiment, answer.at, &changes)?;
+        let experiment = alone(&space.experiment, at, &changes)?;
         let rig = open(&experiment)?;
         let run = Run::plan(&experiment, &*rig)?;
         if varied.is_empty() || run.trials().len() > TRIALS_MAX {
@@ -144,25 +214,26 @@ impl Tried {
 
     /// What the answer's figures are with each estimate otherwise, where they move by more than trials err.
     fn line(&self, answer: &Answer<'_>, kind: &str, varied: &[(Estimate, String)]) -> Option<Line> {
-        let is_one = answer.unit != SHARE_OF_BEST && self.verdict.unit == answer.unit;
+        let is_one = answer.unit() != SHARE_OF_BEST && self.verdict.unit == answer.unit();
         let mut rests: Vec<Rests> = Vec::new();
         for (estimate, drives) in varied {
             let [assumed, otherwise] = estimate.written();
-            let then = if is_one { self.value(answer.value, drives) } else { self.shares(drives) };
+            let then =
+                if is_one { self.value(answer.value(), drives) } else { self.shares(drives) };
             if let Some(then) = then {
                 Rests::add(&mut rests, estimate.key, assumed, format!("{then} with {otherwise}"));
             }
         }
         let what = if is_one {
-            format!("the answer's {} {} rest", figure(answer.value), answer.unit)
+            format!("the answer's {} {} rest", figure(answer.value()), answer.unit())
         } else {
             "the answer's figures rest".into()
         };
         rest(&what, kind, &rests)
     }
 
-    /// The answer's own `value` with other `drives`.
-    fn value(&self, value: f64, drives: &str) -> Option<String> {
+    /// How many times as much it does with other `drives`, and half of the interval of that.
+    fn times(&self, drives: &str) -> Option<(f64, f64)> {
         let of = |drives: &str| {
             let mut ranked = self.verdict.ranked.iter();
             let is_it = |at: &At| at.get(DRIVES).is_some_and(|value| plain(value) == drives);
@@ -170,7 +241,13 @@ impl Tried {
         };
         let times = of(drives)? / of(&self.assumed)?;
         let both: Vec<Record> = self.of(&self.assumed).chain(self.of(drives)).cloned().collect();
-        moves(times, half(&both)?).then(|| figure(value * times))
+        Some((times, half(&both)?))
+    }
+
+    /// The answer's own `value` with other `drives`.
+    fn value(&self, value: f64, drives: &str) -> Option<String> {
+        let (times, error) = self.times(drives)?;
+        moves(times, error).then(|| figure(value * times))
     }
 
     /// By how much each workload's figure moves with other `drives`; of several loads, the middle of them.
@@ -231,9 +308,8 @@ mod tests {
     fn said(work: &str) -> Vec<String> {
         let (posed, space, records) = asked(&format!("{VOLUMES}{work}"));
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes).unwrap();
-        let first = &verdict.ranked[0];
-        let answer = Answer { at: &first.at, value: first.value, unit: &verdict.unit };
-        let all = lines(&posed, &space, &|_| Ok(Box::new(Sim)), &answer);
+        let answer = Answer { ranked: &verdict.ranked[0], verdict: &verdict };
+        let (all, _) = found(&posed, &space, &|_| Ok(Box::new(Sim)), &answer);
         all.into_iter().map(|(about, text)| format!("{about}: {text}")).collect()
     }
 
@@ -263,6 +339,36 @@ mod tests {
     fn work_with_a_length_of_its_own_is_not_asked_again() {
         let work = "[workload.small]\nkind = 'random'\nblock = '8KiB'\ndepth = 4\ncount = 500\n";
         assert_eq!(said(work), [""; 0]);
+    }
+
+    /// An experiment's answer said nothing of whether the choice holds: `sensitivity` was empty.
+    #[test]
+    fn an_experiment_says_whether_its_choice_holds() {
+        let of = |levels: &str| {
+            let (posed, space, records) = asked(&format!(
+                "run.repeats = 1\nrun.precision = '10%'\nvolume.drives = '3xazure-p30'\nvolume.level = {levels}\n\
+                 [workload.small]\nkind = 'random'\nblock = '8KiB'\ndepth = 4\n"
+            ));
+            let verdict = Verdict::new(&space.manifest, &records, &posed.wishes).unwrap();
+            let answer = Answer { ranked: &verdict.ranked[0], verdict: &verdict };
+            found(&posed, &space, &|_| Ok(Box::new(Sim)), &answer).1
+        };
+        let doubts = of("['md-stripe', 'md-mirror']");
+        let latency: Vec<&Doubt> = doubts.iter().filter(|of| of.what == "latency_p50_us").collect();
+        let [less, more] = latency.as_slice() else { panic!("{doubts:?}") };
+        let figures = [less.assumed, less.otherwise, more.otherwise].map(|of| of.to_string());
+        assert_eq!(figures, ["1800", "1350", "2250"]);
+        assert!(less.itself > 1.1 && more.itself < 0.95, "{doubts:?}");
+        // Both layouts wait for the same volumes: what moves one moves the other.
+        assert!(
+            latency.iter().all(|of| of.holds && !of.rival.is_empty() && of.error < 0.5),
+            "{doubts:?}"
+        );
+        assert!(
+            latency.iter().all(|of| (of.ahead / of.ahead_as_assumed).ln().abs() < 0.3),
+            "{doubts:?}"
+        );
+        assert_eq!(of("'md-stripe'"), []);
     }
 
     #[test]

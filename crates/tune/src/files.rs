@@ -1,6 +1,7 @@
 //! Which file system, too: the question asked of work on files. A real kernel answers it; of XFS and btrfs there is no
 //! model.
 
+use crate::clock::Clock;
 use crate::posed::Posed;
 use crate::question::{DEFAULT_CHUNK, LEVELS, Question};
 use block::SECTOR_BYTES;
@@ -69,6 +70,7 @@ pub fn of_files(asked: &Question, file_systems: &[String]) -> Result<Posed> {
         price_usd: asked.price_usd,
         known: Vec::new(),
         question: Some(asked.clone()),
+        clock: Clock::default(),
     })
 }
 
@@ -115,7 +117,32 @@ fn is_part(drive: &Drive) -> bool {
 }
 
 /// What the answer says of how it was found, and what of it is doubtful.
-pub(crate) fn lines(drive: &Drive) -> Vec<(String, String)> {
+pub(crate) fn lines(posed: &Posed, question: &Question) -> Vec<(String, String)> {
+    let mut lines = of_drive(&question.drives.drive);
+    lines.extend(spares(posed, question).map(|text| ("spares".to_string(), text.to_string())));
+    lines
+}
+
+/// What is not tried of spares, and why.
+fn spares(posed: &Posed, question: &Question) -> Option<&'static str> {
+    let stated = posed.experiment.settings().get("fs.kind");
+    let has_btrfs =
+        stated.is_some_and(|setting| setting.values.iter().any(|kind| kind.to_string() == "btrfs"));
+    match (question.spares, question.are_spares_open) {
+        (0, true) => Some(
+            "none were tried, as each layout more is some minutes of the kernel; `--spares 1` asks for one, and without `--fs` tune \
+             weighs them by itself",
+        ),
+        (0, false) => None,
+        _ if has_btrfs => Some(
+            "btrfs keeps no hot spares, so that its own profiles were left out; btrfs over md was tried",
+        ),
+        _ => None,
+    }
+}
+
+/// How it was measured, and what the drives make doubtful.
+fn of_drive(drive: &Drive) -> Vec<(String, String)> {
     let part =
         if is_part(drive) { format!(", on the first {} of each", PART.0) } else { String::new() };
     let measured = format!("by a real Linux kernel in virtual time on modelled drives{part}");
@@ -204,6 +231,16 @@ mod tests {
         assert!(posed.text.contains("objective = \"max mail.collected_per_s\""), "{}", posed.text);
         let values = |path: &str| posed.experiment.settings()[path].values.len();
         assert_eq!((values("fs.kind"), values("volume.level")), (2, 4));
+        // What is not tried of spares is said, with why.
+        let said = |spares, are_spares_open, file_system: &str| {
+            let asked = Question { spares, are_spares_open, ..question.clone() };
+            let posed = of_files(&asked, &[file_system.into()]).unwrap();
+            let all = lines(&posed, &asked).into_iter();
+            all.filter(|(about, _)| about == "spares").map(|(_, text)| text).collect::<String>()
+        };
+        assert!(said(1, false, "btrfs").starts_with("btrfs keeps no hot spares"));
+        assert_eq!([said(1, false, "xfs"), said(0, false, "btrfs")], ["", ""]);
+        assert!(said(0, true, "xfs").contains("`--spares 1` asks for one"));
         let large = Question { capacity_bytes: 40_000_000_000_000, ..question };
         let levels = of_files(&large, &["xfs".into()]).unwrap();
         assert_eq!(levels.experiment.value("volume.level").unwrap().to_string(), "md-raid5");

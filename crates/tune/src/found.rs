@@ -21,7 +21,7 @@ use store::quantity::Better;
 use store::record::Record;
 use store::sample;
 use verdict::Verdict;
-use verdict::judge::{Ranked, Standing};
+use verdict::judge::{Point, Ranked, Standing};
 use verdict::stats::{Interval, median};
 use verdict::tables::{figure, listed, percent, slower};
 
@@ -70,7 +70,9 @@ pub(crate) struct Found<'a> {
     pub(crate) why: Why,
     /// What it is safer than, where it was picked for that.
     pub(crate) than: Option<&'a Candidate>,
-    pub(crate) verdict: &'a Verdict,
+    pub(crate) judged: &'a Verdict,
+    /// What stands below its answer, of the layout that is picked.
+    pub(crate) points: &'a [Point],
     pub(crate) confirmed: Option<&'a Confirmed>,
 }
 
@@ -113,10 +115,10 @@ impl Found<'_> {
             1 => "survives any one drive failure".into(),
             many => format!("survives any {many} drive failures"),
         };
-        let value = format!("{} {}", figure(self.first.value), self.verdict.unit);
+        let value = format!("{} {}", figure(self.first.value), self.judged.unit);
         let streams = if self.confirmed.is_some() { Vec::new() } else { streams(records) };
         let figures = match self.question.is_ranked_by_rate() {
-            false => format!("{}, `{}`, {value}", work.name, self.verdict.objective),
+            false => format!("{}, `{}`, {value}", work.name, self.judged.objective),
             true if streams.is_empty() => format!("{} {value}", work.name),
             true => streams.join(", "),
         };
@@ -182,13 +184,13 @@ impl Found<'_> {
 
     /// How another stands to the best, in words.
     fn against(&self, other: &Ranked) -> String {
-        let ahead = self.verdict.better.ahead(self.first.value, other.value);
+        let ahead = self.judged.better.ahead(self.first.value, other.value);
         if ahead.abs() < EVEN {
             "as fast".into()
         } else if ahead > 0.0 {
-            slower(ahead.exp(), self.verdict.better, &self.verdict.unit)
+            slower(ahead.exp(), self.judged.better, &self.judged.unit)
         } else {
-            format!("{} {}, not slower", figure(other.value), self.verdict.unit)
+            format!("{} {}, not slower", figure(other.value), self.judged.unit)
         }
     }
 
@@ -197,8 +199,8 @@ impl Found<'_> {
         let measured = || {
             let near = near_level(&self.best.level, self.question.members())?;
             let is_near = |of: &&Ranked| of.at.get("volume.level").is_some_and(|of| of == near);
-            let ranked = self.verdict.ranked.iter().find(is_near)?;
-            let value = format!("{} {}", figure(ranked.value), self.verdict.unit);
+            let ranked = self.judged.ranked.iter().find(is_near)?;
+            let value = format!("{} {}", figure(ranked.value), self.judged.unit);
             let how = self.against(ranked);
             // What is not slower says its value.
             let how = if how.starts_with(&value) { how } else { format!("{value}, {how}") };
@@ -209,7 +211,7 @@ impl Found<'_> {
 
     /// What the best does, and which way is better.
     fn value(&self) -> (f64, Better) {
-        (self.first.value, self.verdict.better)
+        (self.first.value, self.judged.better)
     }
 
     pub(crate) fn lines(
@@ -240,12 +242,12 @@ impl Found<'_> {
         lines.extend(self.beforehand().map(|text| ("asked".into(), text)));
         lines.extend(self.spares().map(|text| ("spares".into(), text)));
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
-        let holds = self.verdict.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
+        let holds = self.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
         lines.extend(self.alone().map(|text| ("certainty".into(), text)));
         lines.extend(holds.map(|point| (point.about.clone(), self.by_name(&point.text))));
         let unwaited = (self.question.is_unwaited()).then(|| UNWAITED.to_string());
         lines.extend(unwaited.map(|text| ("objective".into(), text)));
-        lines.extend(not_compared(self.verdict).map(|text| ("not compared".into(), text)));
+        lines.extend(not_compared(self.judged).map(|text| ("not compared".into(), text)));
         let past = self.question.work.past_the_page_cache.clone();
         lines.extend(past.map(|text| ("page cache".into(), text)));
         lines.extend(self.beyond_the_model());
@@ -309,12 +311,12 @@ impl Found<'_> {
 
     /// Where there was nothing to compare with, that, and how far the rate itself may be off.
     fn alone(&self) -> Option<String> {
-        let is_said = self.verdict.points.iter().any(|point| point.about == "certainty");
-        if is_said || self.verdict.ranked.len() > 1 {
+        let is_said = self.points.iter().any(|point| point.about == "certainty");
+        if is_said || self.judged.ranked.len() > 1 {
             return None;
         }
-        let how = if self.verdict.left_out.is_empty() { "was tried" } else { "can be ranked" };
-        let off = match self.verdict.noise.level_error {
+        let how = if self.judged.left_out.is_empty() { "was tried" } else { "can be ranked" };
+        let off = match self.judged.noise.level_error {
             Some(off) => format!(
                 "of the measured values of such work 95 in 100 are within {} of the model's",
                 percent(off)

@@ -78,9 +78,12 @@ pub struct FrontRow {
     /// Whether nothing measured is reliably faster.
     #[serde(skip)]
     is_tied: bool,
-    /// How many trials it was measured with.
+    /// What each trial of it measured.
     #[serde(skip)]
-    pub(crate) trials: usize,
+    pub(crate) samples: Vec<f64>,
+    /// Whether it is reliably faster with one failed, over the same seeds.
+    #[serde(skip)]
+    pub(crate) is_faster_degraded: bool,
     /// Whether md keeps stripes of it in memory.
     #[serde(skip)]
     pub(crate) has_stripe_cache: bool,
@@ -120,7 +123,8 @@ impl FrontRow {
             in_use,
             rows: other_rows(ranked, level),
             is_tied: is_tied(ranked),
-            trials: ranked.trials,
+            samples: ranked.samples.clone(),
+            is_faster_degraded: false,
             has_stripe_cache: level.has_stripe_cache(),
             at: ranked.at.clone(),
         })
@@ -349,7 +353,7 @@ pub(crate) fn of_posed(
     answer: Option<&At>,
 ) -> Result<Vec<FrontRow>> {
     let mut rows: Vec<FrontRow> = Vec::new();
-    let mut worth: Vec<Worth> = Vec::new();
+    let mut worth: Vec<Worth<'_>> = Vec::new();
     // The fastest comes first.
     for ranked in &verdict.ranked {
         let Some(trial) = space.place(&ranked.at).map(|place| &space.trials[place]) else {
@@ -360,8 +364,7 @@ pub(crate) fn of_posed(
         let survives = volume.level.losses_survived(volume.members.len());
         let cost_usd = posed.cost_usd(trial, ranked.facts.price_usd);
         let own = Worth {
-            value: ranked.value,
-            trials: ranked.trials,
+            ranked,
             room: usable_bytes,
             survives,
             gone: 0.0,
@@ -399,7 +402,8 @@ pub(crate) fn of_posed(
             words: vec![ranked.label.clone()],
             rows: None,
             is_tied: is_tied(ranked),
-            trials: ranked.trials,
+            samples: ranked.samples.clone(),
+            is_faster_degraded: false,
             has_stripe_cache: volume.level.has_stripe_cache(),
             at: ranked.at.clone(),
         });
@@ -440,7 +444,7 @@ pub(crate) fn front(
     let first_asked = verdict.ranked.iter().find(is_asked);
     let mut rows: Vec<FrontRow> = Vec::new();
     // A tie beats nothing: the fastest of each level says what it is worth, and nothing is reliably better than the answer.
-    let mut worth: Vec<Worth> = Vec::new();
+    let mut worth: Vec<Worth<'_>> = Vec::new();
     for ranked in &verdict.ranked {
         let name = ranked.at.get("volume.level").map(plain).unwrap_or_default();
         let told = |row: &FrontRow| row.at.get("volume.level").map(plain).as_ref() == Some(&name);
@@ -458,8 +462,7 @@ pub(crate) fn front(
         let in_use = groups.map(|_| in_use(question));
         let row = FrontRow::of(question, &verdict.unit, ranked, &level, in_use)?;
         worth.push(Worth {
-            value: fastest.value,
-            trials: fastest.trials,
+            ranked: fastest,
             room: row.usable_bytes,
             survives: row.survives,
             gone: row.gone.middle,
@@ -480,6 +483,8 @@ pub(crate) mod tests {
     use super::*;
     use block::layout::Spread;
     use lab::catalogue;
+    use verdict::stats::median;
+    use verdict::stats::noise::Noise;
 
     pub(crate) fn row(level: &str, value: f64, terabytes: u64, gone: f64) -> FrontRow {
         let range = Range { low: 0.0, middle: gone / 10.0, high: gone };
@@ -504,7 +509,8 @@ pub(crate) mod tests {
             words: vec![level.into(), "1MiB".into()],
             rows: None,
             is_tied: false,
-            trials: 1,
+            samples: vec![value],
+            is_faster_degraded: false,
             has_stripe_cache: false,
         }
     }
@@ -556,9 +562,16 @@ pub(crate) mod tests {
             verdict.noise.model_error = error;
             verdict
         };
-        let parity = Worth {
-            value: 100.0,
+        let one = of_one().ranked.remove(0);
+        let rates = [95.0, 98.0, 99.0, 100.0, 101.0].map(|value| Ranked {
+            value,
+            samples: vec![value],
             trials: 1,
+            ..one.clone()
+        });
+        let at = |value: f64| rates.iter().find(|of| of.value.total_cmp(&value).is_eq()).unwrap();
+        let parity = Worth {
+            ranked: at(100.0),
             room: 300,
             survives: 1,
             gone: 0.01,
@@ -568,14 +581,15 @@ pub(crate) mod tests {
             spread: None,
             is_answer: false,
         };
-        let logged = Worth { value: 95.0, may_be_torn: false, ..parity };
-        let front = |all: &[Worth], error| Worth::front(all, &verdict(error));
+        let logged = Worth { ranked: at(95.0), may_be_torn: false, ..parity };
+        let front = |all: &[Worth<'_>], error| Worth::front(all, &verdict(error));
         assert_eq!(front(&[parity, logged], 0.1), [1]);
         assert_eq!(front(&[parity, logged], 0.01), [0, 1]);
-        assert_eq!(front(&[parity, Worth { value: 101.0, ..logged }], 0.01), [1]);
+        assert_eq!(front(&[parity, Worth { ranked: at(101.0), ..logged }], 0.01), [1]);
         // The answer stands there whatever ties with it.
         assert_eq!(front(&[Worth { is_answer: true, ..parity }, logged], 0.1), [0, 1]);
-        let of = |spread, value, gone| Worth { spread: Some(spread), value, gone, ..logged };
+        let of =
+            |spread, value, gone| Worth { spread: Some(spread), ranked: at(value), gone, ..logged };
         let copies = |gone_far| {
             [
                 of(Spread::Near, 95.0, 0.01),
@@ -586,8 +600,43 @@ pub(crate) mod tests {
         assert_eq!(front(&copies(0.01), 0.1), [0]);
         assert_eq!(front(&copies(0.01), 0.01), [2]);
         assert_eq!(front(&copies(0.02), 0.01), [1, 2]);
-        let mirror = Worth { value: 99.0, ..logged };
+        let mirror = Worth { ranked: at(99.0), ..logged };
         assert_eq!(front(&[mirror, of(Spread::Far, 100.0, 0.01)], 0.1), [0]);
+    }
+
+    /// Two that swing together by more than they differ are two, as the standings say: over the same seeds.
+    #[test]
+    fn trials_of_the_same_seeds_are_paired() {
+        let mut verdict = of_one();
+        let one = verdict.ranked.remove(0);
+        let luck = [100.0, 200.0, 70.0, 140.0];
+        let [fast, slow] = [1.4, 1.0].map(|times| luck.map(|rate| times * rate).to_vec());
+        verdict.noise = Noise::of(&[fast.clone(), slow.clone()], None, 0.01);
+        let ranked = |samples: &Vec<f64>| Ranked {
+            value: median(samples).unwrap(),
+            samples: samples.clone(),
+            trials: samples.len(),
+            ..one.clone()
+        };
+        let both = [ranked(&fast), ranked(&slow)];
+        let parity = Worth {
+            ranked: &both[0],
+            room: 300,
+            survives: 1,
+            gone: 0.01,
+            may_be_torn: true,
+            is_kept: true,
+            cost_usd: None,
+            spread: None,
+            is_answer: false,
+        };
+        let all = [parity, Worth { ranked: &both[1], may_be_torn: false, ..parity }];
+        assert_eq!(Worth::front(&all, &verdict), [1]);
+        let is_even = |verdict: &Verdict| crate::pick::is_even(verdict, &both[0], &both[1]);
+        assert!(is_even(&verdict));
+        verdict.noise = verdict.noise.in_pairs(&[fast.clone(), slow.clone()]);
+        assert_eq!(Worth::front(&all, &verdict), [0, 1]);
+        assert!(!is_even(&verdict));
     }
 
     /// A verdict on one layout.

@@ -235,12 +235,10 @@ pub(crate) fn nearest_of_level<'v>(
     as_fast.min_by(|one, other| Unlike::of(one, level).cmp(&Unlike::of(other, level)))
 }
 
-/// Whether one is not ahead of another by more than would count if both had as many trials as decide: few trials make wide
-/// intervals, and a default with one would tie with what is 15 % faster.
+/// Whether one is not ahead of another by more than would count if both had as many trials as decide, measured as standings are: few
+/// trials make wide intervals, and a default with one would tie with what is 15 % faster.
 pub(crate) fn is_even(verdict: &Verdict, fastest: &Ranked, other: &Ranked) -> bool {
-    let trials = |of: &Ranked| of.trials.max(SETTLED_SEEDS as usize);
-    let ahead = verdict.better.ahead(fastest.value, other.value);
-    ahead <= verdict.noise.half_width(trials(fastest), trials(other))
+    verdict.difference_as_of(fastest, other, SETTLED_SEEDS as usize).is_tie()
 }
 
 /// The chance at worst that a level loses everything in five years.
@@ -452,6 +450,7 @@ mod tests {
             Ranked {
                 at: settings.collect(),
                 value: *value,
+                samples: vec![*value; *trials],
                 trials: *trials,
                 standing,
                 ..first.clone()

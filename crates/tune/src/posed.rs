@@ -2,11 +2,11 @@
 
 use crate::answer::{Difference, Tuned};
 use crate::beside::{Beside, OfExperiment};
+use crate::clock::Clock;
 use crate::commands::{self, Command};
 use crate::confirm::{Confirm, Confirmed};
 use crate::danger::{Limit, Resync};
 use crate::drives::Drives;
-use crate::estimates::Answer;
 use crate::factors::Decides;
 use crate::front::{self, FrontRow};
 use crate::page::Page;
@@ -14,9 +14,8 @@ use crate::question::Question;
 use crate::rules::layouts;
 use crate::search::{Effort, race};
 use crate::space::{At, Open, Space};
-use crate::turns::Line;
-use crate::why::Reason;
-use crate::{danger, degraded, estimates, files, provisioned, settings, turns, why};
+use crate::what_if::{WhatIf, what_if};
+use crate::{danger, degraded, files, settings, turns};
 use block::SECTOR_BYTES;
 use lab::catalogue::Drive;
 use lab::experiment::{Experiment, Member, Trial};
@@ -30,7 +29,7 @@ use std::path::Path;
 use store::Manifest;
 use store::factor::Role;
 use store::record::Record;
-use verdict::judge::{Ranked, Standing};
+use verdict::judge::Ranked;
 use verdict::tables::figure;
 use verdict::{Verdict, Wishes};
 
@@ -49,6 +48,8 @@ pub struct Posed {
     pub known: Vec<Record>,
     /// The drives, the work and the wishes that it was made of, if it was.
     pub question: Option<Question>,
+    /// Until when what-if trials are begun.
+    pub clock: Clock,
 }
 
 impl Posed {
@@ -60,7 +61,15 @@ impl Posed {
             experiment.set_values("run.repeats", "1").expect("it is a number");
         }
         let text = settings::text(&experiment);
-        Posed { experiment, text, wishes, price_usd, known: Vec::new(), question: None }
+        Posed {
+            experiment,
+            text,
+            wishes,
+            price_usd,
+            known: Vec::new(),
+            question: None,
+            clock: Clock::default(),
+        }
     }
 
     /// Takes what a results directory has, which must be of this experiment on `rig`.
@@ -164,12 +173,13 @@ pub fn tune_experiment(
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
+    let clock = &posed.clock;
     let asked_for = posed;
     let (posed, beforehand) = &posed.parted()?;
     let space = posed.space(open, beforehand)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
     let (records, measured) = measured(posed, &space, open, watch)?;
-    let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
+    let verdict = verdict_of(posed, &space, &records)?;
     let asked = confirm.map(|confirm| confirm.ask_space(&space, &verdict, &posed.wishes, open));
     let asked = asked.transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
@@ -178,11 +188,6 @@ pub fn tune_experiment(
     let judged = turned.map_or(&verdict, |(_, there)| there);
     let [first, second] = [0, 1].map(|place| judged.ranked.get(place));
     let best = first.and_then(|first| space.place(&first.at));
-    let rival = first.and_then(|first| rival(&verdict, &first.at));
-    let reasons = match (first, rival) {
-        (Some(best), Some(rival)) => reasons(posed, &space, open, [best, rival], &records)?,
-        _ => Vec::new(),
-    };
     let answer = first.map(|first| &first.at);
     let mut front = front::of_posed(&space, (&verdict, &records), posed, answer)?;
     let is_modelled = degraded::of_posed(posed, &space, open, (&records, &mut front));
@@ -193,6 +198,8 @@ pub fn tune_experiment(
     let beside = first.map(|first| beside(posed, &space, open, (&first.at, &records), resync));
     let beside = beside.unwrap_or_default();
     let decides = Decides::of(&verdict);
+    let what_if = what_if(posed, &space, (open, clock), ([&verdict, judged], &records))?;
+    let WhatIf { reasons, in_doubt, sensitivity, not_tried } = what_if;
     let answer = Said { posed, space: &space, verdict: judged, best, confirmed };
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
@@ -203,9 +210,10 @@ pub fn tune_experiment(
             let mut lines = answer.lines(risk.as_ref(), &front, &beside);
             lines.extend(posed.known_line(&space, best, beforehand));
             let is_best = |row: &FrontRow| first.is_some_and(|first| row.at == first.at);
-            lines.extend(degraded::lines(&front, is_best, &verdict, is_modelled));
+            lines.extend(degraded::lines(&front, is_best, verdict.better, is_modelled));
             lines.extend(decides.line(str::to_string));
-            turns::put_behind_doubts(&mut lines, in_doubt(posed, &space, open, judged)?);
+            turns::put_behind_doubts(&mut lines, in_doubt);
+            lines.extend(turns::lines(&sensitivity).into_iter().chain(clock.line(&not_tried)));
             lines
         },
         decides,
@@ -213,7 +221,8 @@ pub fn tune_experiment(
         front,
         risk: risk.as_ref().map_or(Json::Null, Lost::json),
         reasons,
-        sensitivity: Vec::new(),
+        sensitivity,
+        not_tried,
         rules: layouts::of_layouts(&space, judged),
         commands: best.map_or(Vec::new(), |best| posed.commands(&space.trials[best], &beside)),
         bitmap: beside.bitmap,
@@ -237,16 +246,11 @@ pub fn tune_experiment(
     })
 }
 
-/// The estimates of drives on which the answer's figures rest, and what a cloud lets its volumes do.
-fn in_doubt(posed: &Posed, space: &Space, open: &Open<'_>, judged: &Verdict) -> Result<Vec<Line>> {
-    let Some((first, best)) = judged.ranked.first().and_then(|of| Some((of, space.place(&of.at)?)))
-    else {
-        return Ok(Vec::new());
-    };
-    let answer = Answer { at: &first.at, value: first.value, unit: &judged.unit };
-    let mut lines = estimates::lines(posed, space, open, &answer);
-    lines.extend(provisioned::of_trial(&space.trials[best])?);
-    Ok(lines)
+/// What the trials say, beside what was published of the same experiment.
+fn verdict_of(posed: &Posed, space: &Space, records: &[Record]) -> Result<Verdict> {
+    let printed = lab::published::of(&space.manifest)?;
+    let verdict = Verdict::new(&space.manifest, records, &posed.wishes)?;
+    Ok(verdict.beside_printed(&space.manifest, printed.as_ref()))
 }
 
 /// The price of each drive of a trial in words.
@@ -322,12 +326,6 @@ fn score(verdict: &Verdict, space: &Space, place: usize) -> Option<f64> {
     Some(verdict.better.ahead(ranked.value, 1.0))
 }
 
-/// The best that is behind, else the next.
-fn rival<'v>(verdict: &'v Verdict, best: &At) -> Option<&'v Ranked> {
-    let others = || verdict.ranked.iter().filter(|ranked| ranked.at != *best);
-    others().find(|ranked| ranked.standing == Standing::Behind).or_else(|| others().next())
-}
-
 fn difference(first: &Ranked, second: &Ranked) -> Difference {
     let interval = second.behind_interval;
     Difference {
@@ -335,52 +333,6 @@ fn difference(first: &Ranked, second: &Ranked) -> Difference {
         low: interval.map(|interval| interval.low),
         high: interval.map(|interval| interval.high),
     }
-}
-
-/// Measures the best and another without each mechanism.
-fn reasons(
-    posed: &Posed,
-    space: &Space,
-    open: &Open<'_>,
-    both: [&Ranked; 2],
-    known: &[Record],
-) -> Result<Vec<Reason>> {
-    let [best, other] = both.map(|ranked| &ranked.at);
-    let is_told = why::starves(&of_both(space, known, [best, other]));
-    let trial = space.place(best).map(|place| &space.trials[place]);
-    let changes = trial.map_or_else(Vec::new, |trial| why::changes_of(space, trial));
-    let mut reasons = Vec::new();
-    let words = |at: &At| space.manifest.factors.label(&apart(at, [best, other]));
-    for (mechanism, keys) in changes {
-        let records = space.measure_with(&[best, other], open, 0, &keys)?;
-        // Nobody is to choose by such figures; where the answer rests on them it says so.
-        if why::starves(&records) && !is_told {
-            continue;
-        }
-        let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
-        let value = |at: &At| {
-            verdict.ranked.iter().find(|ranked| ranked.at == *at).map(|ranked| ranked.value)
-        };
-        let (Some(ours), Some(theirs)) = (value(best), value(other)) else { continue };
-        let named = [words(best), words(other)];
-        let sentence = why::sentence(&mechanism, named, [ours, theirs], &verdict);
-        reasons.push(Reason { mechanism, best: ours, other: theirs, sentence });
-    }
-    Ok(reasons)
-}
-
-/// What was measured of two layouts: what others do says nothing of these.
-fn of_both(space: &Space, known: &[Record], both: [&At; 2]) -> Vec<Record> {
-    known.iter().filter(|of| both.contains(&&space.at_of(of))).cloned().collect()
-}
-
-/// What of a layout tells two apart.
-fn apart(at: &At, [one, other]: [&At; 2]) -> At {
-    let differs = |path: &str| one.get(path) != other.get(path);
-    at.iter()
-        .filter(|(path, _)| differs(path))
-        .map(|(path, value)| (path.clone(), value.clone()))
-        .collect()
 }
 
 /// What the best may lose in five years.
@@ -443,7 +395,7 @@ impl Said<'_> {
         let confirmed = self.confirmed.map(Confirmed::line);
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
         if let Some(question) = &self.posed.question {
-            lines.extend(files::lines(&question.drives.drive));
+            lines.extend(files::lines(self.posed, question));
         }
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
         if let Some(Lost { risk, .. }) = lost {
@@ -499,7 +451,7 @@ pub(crate) mod tests {
         (posed, space, records)
     }
 
-    const COPIES: &str = "run.repeats = 1\nvolume.drives = '4xp4800x-375gb'\n\
+    pub(crate) const COPIES: &str = "run.repeats = 1\nvolume.drives = '4xp4800x-375gb'\n\
                           volume.level = ['md-raid10', 'md-raid10-f2', 'md-raid5']\n\
                           [workload.w]\nkind = 'random'\nreads_percent = 50\nblock = '8KiB'\ncount = 500\n";
 
@@ -515,15 +467,5 @@ pub(crate) mod tests {
         };
         assert!(!is_there(&verdict.ranked[0].at), "near copies are as fast: {:?}", verdict.ranked);
         assert!(is_there(&far.at));
-    }
-
-    #[test]
-    fn what_other_layouts_did_is_no_word_on_two() {
-        let (_, space, records) = asked(COPIES);
-        let [near, _, parity] = [0, 1, 2].map(|place| &space.layouts[place]);
-        let both = of_both(&space, &records, [near, parity]);
-        assert_eq!(records.len(), 3);
-        let levels: Vec<&Json> = both.iter().map(|of| &of.at["volume.level"]).collect();
-        assert_eq!(levels, ["md-raid5", "md-raid10"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::beforehand::Figures;
 use crate::candidate::Candidate;
+use crate::clock::Clock;
 use crate::danger::{self, Limit, Resync};
 use crate::drives::Drives;
 use crate::front::room;
@@ -50,6 +51,8 @@ pub struct Question {
     pub levels: Vec<String>,
     /// Random seed.
     pub seed: u64,
+    /// Until when what-if trials are begun.
+    pub clock: Clock,
 }
 
 /// The layouts of Linux's md: the levels whose writes are modelled, the plainest first.
@@ -116,6 +119,7 @@ impl Question {
             budget_usd: None,
             levels: Vec::new(),
             seed: 1,
+            clock: Clock::default(),
         }
     }
 

@@ -50,7 +50,7 @@ impl FrontRow {
                 && other.survives >= self.survives
                 && other.gone.high <= self.gone.high
                 && (other.torn_by_crash.is_none() || self.torn_by_crash.is_some())
-                && verdict.better.ahead(self.value, other.value) <= verdict.noise.half_width(1, 1)
+                && verdict.noise.difference(verdict.better, &self.samples, &other.samples).is_tie()
         })
     }
 

@@ -4,6 +4,7 @@ use crate::answer::Tuned;
 use crate::beforehand;
 use crate::beside::OfQuestion;
 use crate::candidate::Candidate;
+use crate::clock::Clock;
 use crate::commands::{
     CachesOff, Fio, Plan, REGION_KIB, Remembered, Requests, near_level, volumes,
 };
@@ -30,7 +31,7 @@ use lab::rig::Rig;
 use lab::{Error, Result};
 use serde_json::{Value as Json, json};
 use verdict::Verdict;
-use verdict::judge::Ranked;
+use verdict::judge::{Point, Ranked};
 
 /// What is measured at once, and how often.
 const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3, near: 0.15, at_least: 1 };
@@ -65,6 +66,7 @@ pub fn tune(
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
+    let clock = &question.clock;
     let (candidates, places) = question.candidates()?;
     let mut tried = Tried::new(question, &candidates, rig, watch)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&tried.experiment))?;
@@ -80,24 +82,23 @@ pub fn tune(
     let than = why.than().map(|place| &candidates[place]);
     // What is measured on a slower rig is what counts.
     let judged = there.map_or(&verdict, |(_, there)| there);
-    let ranked =
-        |candidate: &Candidate| judged.ranked.iter().find(|ranked| is_at(candidate, &ranked.at));
-    let Some(first) = ranked(best) else {
+    let Some(first) = judged.ranked.iter().find(|ranked| is_at(best, &ranked.at)) else {
         return Err(Error::failure("the best layout is not ranked any more; this is our mistake"));
     };
     let second = judged.ranked.iter().find(|ranked| ranked.at != first.at);
     let other = second.and_then(|second| candidates.iter().find(|of| is_at(of, &second.at)));
-    let reasons =
-        other.map_or(Ok(Vec::new()), |other| why::reasons(&tried, best, other, &verdict))?;
-    let doubts = doubts(&tried, best, judged, (other, &reasons))?;
     let (risk, inputs) = question.risk(&best.level)?;
     let (groups, (front, degraded)) = front_of(&tried, &verdict, best)?;
     let decides = Decides::of_question(&tried, &verdict)?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
+    let points = &points_of(&tried, first, (&verdict, there.map(|(_, there)| there)));
     let found =
-        Found { question, best, first, second, other, why, than, verdict: judged, confirmed };
+        Found { question, best, first, second, other, why, than, judged, points, confirmed };
     let beside = OfQuestion { tried: &tried, best }.beside(&inputs)?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
+    // What may be cut short comes last.
+    let WhatIf { reasons, doubts, not_tried } =
+        WhatIf::measure(&tried, (best, other), (&verdict, judged), clock)?;
     let mut lines = found.lines(&risk, &inputs, &front);
     let plan = beside.plan(found.beside_near(plan(question, &tried.experiment, best)));
     lines.extend(plan.caches_line().into_iter().chain(raidz3_line(&plan, question)));
@@ -106,7 +107,7 @@ pub fn tune(
     lines.extend(costs::line(&tried, best, &verdict));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines().chain(degraded).chain(decides.line(of_md)));
-    lines.extend(turns::lines(&doubts));
+    lines.extend(turns::lines(&doubts).into_iter().chain(clock.line(&not_tried)));
     Ok(Tuned {
         best: first.at.clone(),
         runner_up: second.map(|second| second.at.clone()),
@@ -118,6 +119,7 @@ pub fn tune(
         risk: danger::json(&risk, &inputs),
         lines,
         sensitivity: doubts,
+        not_tried,
         reasons,
         rules,
         commands: plan.commands(),
@@ -136,6 +138,40 @@ pub fn tune(
         experiment: question.experiment_text()?,
         origin: "Assumed; --save FILE writes it as an experiment",
     })
+}
+
+/// What stands below the answer, of the layout that is recommended; what a slower rig measured is as it was judged there.
+fn points_of(
+    tried: &Tried<'_>,
+    first: &Ranked,
+    (verdict, there): (&Verdict, Option<&Verdict>),
+) -> Vec<Point> {
+    let own = || verdict.points_for(&first.at, &tried.manifest, &tried.records);
+    there.map_or_else(own, |there| there.points.clone())
+}
+
+/// What is tried once it is known what to build.
+struct WhatIf {
+    reasons: Vec<Reason>,
+    doubts: Vec<Doubt>,
+    not_tried: Vec<String>,
+}
+
+impl WhatIf {
+    fn measure(
+        tried: &Tried<'_>,
+        (best, other): (&Candidate, Option<&Candidate>),
+        (verdict, judged): (&Verdict, &Verdict),
+        clock: &Clock,
+    ) -> Result<WhatIf> {
+        let (reasons, mut not_tried) = match other {
+            Some(other) => why::reasons(tried, best, other, (verdict, clock))?,
+            None => (Vec::new(), Vec::new()),
+        };
+        let (doubts, left) = doubts(tried, best, judged, (other, &reasons, clock))?;
+        not_tried.extend(left);
+        Ok(WhatIf { reasons, doubts, not_tried })
+    }
 }
 
 /// Puts what the answer's `value` rests on behind what is said of how sure the answer is.
@@ -348,8 +384,8 @@ fn doubts(
     tried: &Tried<'_>,
     best: &Candidate,
     verdict: &Verdict,
-    (other, reasons): (Option<&Candidate>, &[Reason]),
-) -> Result<Vec<Doubt>> {
+    (other, reasons, clock): (Option<&Candidate>, &[Reason], &Clock),
+) -> Result<(Vec<Doubt>, Option<String>)> {
     let candidates = tried.candidates;
     let ranked = verdict.ranked.iter().filter_map(|ranked| {
         let candidate = candidates.iter().find(|candidate| is_at(candidate, &ranked.at))?;
@@ -357,14 +393,15 @@ fn doubts(
     });
     let ranked: Vec<(&Candidate, &Ranked)> = ranked.collect();
     let Some(own) = ranked.iter().copied().find(|(candidate, _)| *candidate == best) else {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), None));
     };
-    let mut doubts = doubt::doubts(tried, own, &doubt::rivals(best, &ranked), verdict)?;
+    let rivals = doubt::rivals(best, &ranked);
+    let (mut doubts, left) = doubt::doubts(tried, own, &rivals, (verdict, clock))?;
     if let Some(other) = other {
         let (better, even) = (verdict.better, why::even(verdict));
         doubt::by_full_trials(&mut doubts, other, reasons, (better, even));
     }
-    Ok(doubts)
+    Ok((doubts, left))
 }
 
 /// Measures the default of each level that holds and survives as much as the best: it is kept where nothing is better. Where
@@ -424,6 +461,7 @@ pub(crate) fn plan<'a>(
         cache: best.cache,
         members: question.members(),
         spares: question.spares,
+        devices: question.drives.devices.clone(),
         survive: question.survive,
         caches_off: is_off.then_some(off),
         remembered: Remembered::Nothing,

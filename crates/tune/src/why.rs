@@ -1,6 +1,7 @@
 //! Reasons by counterfactual: one mechanism is switched off, and both layouts are measured again.
 
 use crate::candidate::Candidate;
+use crate::clock::Clock;
 use crate::doubt::{in_flight_of, with_figures};
 use crate::in_flight::InFlight;
 use crate::question::Question;
@@ -218,19 +219,15 @@ pub(crate) fn reasons(
     tried: &Tried<'_>,
     best: &Candidate,
     other: &Candidate,
-    verdict: &Verdict,
-) -> Result<Vec<Reason>> {
+    (verdict, clock): (&Verdict, &Clock),
+) -> Result<(Vec<Reason>, Vec<String>)> {
     let unit = verdict.unit.as_str();
     let is_told = starves(&tried.of(best)) || starves(&tried.of(other));
     let mut changes = changes(tried, best, other);
-    if !is_told {
+    if !is_told && !clock.is_late() {
         leave_out_what_starves(tried, [best, other], &mut changes)?;
     }
-    let mut cells: Vec<Settings> = Vec::new();
-    for (_, keys) in &changes {
-        cells.extend([best, other].map(|candidate| changed(candidate, keys)));
-    }
-    let records = tried.run_all(&cells, 0)?;
+    let (records, left) = measured_until(tried, [best, other], &changes, clock)?;
     // Each alone: what the change sets may be all that tells them apart.
     let measured = |records: &[Record], is_short: bool| -> Result<Option<f64>> {
         let mut records = records.to_vec();
@@ -260,7 +257,30 @@ pub(crate) fn reasons(
         let sentence = sentence(&mechanism, named, [ours, theirs], verdict);
         reasons.push(Reason { mechanism, best: ours, other: theirs, sentence });
     }
-    Ok(reasons)
+    Ok((reasons, left))
+}
+
+/// What both layouts measure with each change, one after the other, and which changes were left for time, the last ones.
+fn measured_until(
+    tried: &Tried<'_>,
+    both: [&Candidate; 2],
+    changes: &[Change],
+    clock: &Clock,
+) -> Result<(Vec<Vec<Record>>, Vec<String>)> {
+    let (mut records, mut left) = (Vec::new(), Vec::new());
+    let at_once = if clock.is_limited() { 1 } else { changes.len().max(1) };
+    for some in changes.chunks(at_once) {
+        if clock.is_late() {
+            left.extend(some.iter().map(|(mechanism, _)| mechanism.clone()));
+            continue;
+        }
+        let cells: Vec<Settings> = some
+            .iter()
+            .flat_map(|(_, keys)| both.map(|candidate| changed(candidate, keys)))
+            .collect();
+        records.extend(tried.run_all(&cells, 0)?);
+    }
+    Ok((records, left))
 }
 
 /// A layout with these keys changed.

@@ -286,7 +286,7 @@ impl Work {
 
     /// Where the page cache is not modelled for what writes or reads, the same is asked of direct I/O, and said to be.
     fn go_past_the_page_cache(&mut self, drives: &Drives) {
-        let Drives { count, drive } = drives;
+        let Drives { count, drive, .. } = drives;
         let each = std::iter::repeat_n(Some(drive), *count);
         let is_write_back_modelled = PageCache::is_write_back_modelled(each);
         let are_reads_modelled = drive.is_rotational();

@@ -5,13 +5,13 @@ use crate::pick::EVEN_RISK;
 use block::layout::Spread;
 use store::quantity::Better;
 use verdict::Verdict;
-use verdict::judge::pareto;
+use verdict::judge::{Ranked, pareto};
 
 /// What a layout is worth: the columns of the front.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Worth {
-    pub(crate) value: f64,
-    pub(crate) trials: usize,
+pub(crate) struct Worth<'v> {
+    /// What was measured of it.
+    pub(crate) ranked: &'v Ranked,
     pub(crate) room: u64,
     pub(crate) survives: usize,
     pub(crate) gone: f64,
@@ -24,13 +24,13 @@ pub(crate) struct Worth {
     pub(crate) is_answer: bool,
 }
 
-impl Worth {
+impl Worth<'_> {
     /// The places of those that no other beats, and none that is no worse otherwise ties with.
-    pub(crate) fn front(all: &[Worth], verdict: &Verdict) -> Vec<usize> {
+    pub(crate) fn front(all: &[Worth<'_>], verdict: &Verdict) -> Vec<usize> {
         let figures = all.iter().map(|of| {
             // Counted from 1: the distance of two figures is that of their logarithms.
             let torn = 1.0 + f64::from(u8::from(of.may_be_torn));
-            [of.value, of.room as f64, 1.0 + of.survives as f64, of.gone, torn]
+            [of.ranked.value, of.room as f64, 1.0 + of.survives as f64, of.gone, torn]
         });
         let figures: Vec<[f64; 5]> = figures.collect();
         let lower = [Better::Lower; 2];
@@ -41,11 +41,10 @@ impl Worth {
     }
 
     /// The places of those that none ties with which is to be built rather.
-    pub(crate) fn untied(all: &[Worth], verdict: &Verdict) -> Vec<usize> {
+    pub(crate) fn untied(all: &[Worth<'_>], verdict: &Verdict) -> Vec<usize> {
         let mut places: Vec<usize> = (0..all.len()).collect();
-        let is_even = |own: &Worth, other: &Worth| {
-            let ahead = verdict.better.ahead(own.value, other.value);
-            ahead <= verdict.noise.half_width(own.trials, other.trials)
+        let is_even = |own: &Worth<'_>, other: &Worth<'_>| {
+            verdict.difference(own.ranked, other.ranked).is_tie()
         };
         // What is left out takes nothing else with it.
         for place in (0..all.len()).rev() {
@@ -62,9 +61,9 @@ impl Worth {
 
     /// Whether it is to be built rather than one that is as fast: it is no worse in anything, and cannot be torn where that one
     /// can, or has its copies where others have them, too.
-    fn replaces(&self, other: &Worth) -> bool {
+    fn replaces(&self, other: &Worth<'_>) -> bool {
         // A mirror is near copies over as many members.
-        let rank = |of: &Worth| match of.spread {
+        let rank = |of: &Worth<'_>| match of.spread {
             Some(Spread::Near) => Some(0),
             Some(Spread::Offset) => Some(1),
             Some(Spread::Far) => Some(2),
@@ -78,7 +77,7 @@ impl Worth {
 
     /// Whether it holds and survives as much, costs no more, and a crash does no more to it. What does not fill the last stripe of a volume
     /// makes no room.
-    pub(crate) fn is_no_worse(&self, other: &Worth) -> bool {
+    pub(crate) fn is_no_worse(&self, other: &Worth<'_>) -> bool {
         !is_more_room(other.room, self.room)
             && self.survives >= other.survives
             && self.is_kept >= other.is_kept

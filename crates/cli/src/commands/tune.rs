@@ -16,12 +16,13 @@ use lab::{Error, Result};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
+use std::time::Instant;
 use store::expression::Objective;
 use store::known::KnownDrive;
 use tune::drives::{Asked as AskedDrives, held};
 use tune::files::of_files;
 use tune::work::Work;
-use tune::{Confirm, Drives, Posed, Question, tune as search, tune_experiment};
+use tune::{Clock, Confirm, Drives, Posed, Question, tune as search, tune_experiment};
 use verdict::Wishes;
 
 /// Which layout to build of these drives for this work, or which of an experiment's to choose.
@@ -183,13 +184,20 @@ impl Rigs {
     }
 }
 
+/// Until when what-if trials begin, from now on.
+fn clock(flags: &TuneFlags) -> Clock {
+    let (start, within) = (Instant::now(), flags.within);
+    Clock::within(within, move || start.elapsed() >= within)
+}
+
 /// What to build of drives: blocks are asked of the model, files of what has the file systems.
 fn of_drives(flags: &TuneFlags) -> Result<Asked> {
     let question = question(flags)?;
     Ok(if flags.fs.is_empty() {
         Asked::Drives(Box::new(question))
     } else {
-        Asked::Experiment(Box::new(of_files(&question, &flags.fs)?))
+        let posed = of_files(&question, &flags.fs)?;
+        Asked::Experiment(Box::new(Posed { clock: clock(flags), ..posed }))
     })
 }
 
@@ -206,7 +214,8 @@ fn posed(file: &Path, flags: &TuneFlags) -> Result<Posed> {
         subject_to: flags.subject_to.clone(),
         choose: flags.choose.clone(),
     };
-    Ok(Posed::new(experiment, wishes, flags.price))
+    let posed = Posed::new(experiment, wishes, flags.price);
+    Ok(Posed { clock: clock(flags), ..posed })
 }
 
 /// A `--capacity` below this, without a unit, is not meant in bytes.
@@ -241,6 +250,7 @@ fn question(flags: &TuneFlags) -> Result<Question> {
         budget_usd: flags.budget,
         levels: flags.level.clone(),
         seed: flags.seed.unwrap_or(1),
+        clock: clock(flags),
         ..Question::new(drives, work)
     }
     .with_spares_needed()?;

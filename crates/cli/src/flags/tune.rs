@@ -3,6 +3,7 @@
 use super::ModelledRigFlags;
 use clap::Args;
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(
@@ -89,6 +90,9 @@ pub(crate) struct TuneFlags {
     /// Random seed [default: 1, or that of FILE]
     #[arg(long, value_name = "S", value_parser = super::seed)]
     pub(crate) seed: Option<u64>,
+    /// Time after which no more what-if trials begin; what is left out is said, and what to build does not depend on it
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
+    pub(crate) within: Duration,
     /// Write everything assumed as an experiment for `ileave run`; an existing file is kept
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
@@ -110,6 +114,12 @@ const OF_DRIVES: [&str; 10] = [
 /// A number of drives.
 fn drives(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "write how many drives, as in 2".into())
+}
+
+/// How long something may take.
+fn time(text: &str) -> Result<Duration, String> {
+    let nanos = block::units::parse_nanos(text);
+    nanos.map(Duration::from_nanos).map_err(|error| error.to_string())
 }
 
 /// An amount of money.

@@ -1,6 +1,7 @@
 //! `ileave tune`, and every case of docs/guide.md.
 
 use super::{experiment, ileave, is_required, json, project, scratch, stdout, takes_long};
+use std::process::Command;
 
 const QUICK: [&str; 5] = ["tune", "--drives", "4x 980 pro 1tb", "--workload", "postgres"];
 
@@ -23,6 +24,7 @@ fn the_json_has_the_keys_that_were_promised() {
         "risk",
         "reasons",
         "sensitivity",
+        "not_tried",
         "bitmap",
         "scheduler",
         "read_ahead",
@@ -406,6 +408,10 @@ fn drives_come_from_an_inventory() {
     assert!(output.status.success(), "{said}");
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(found["assumed"]["experiment"]["volume.drives"], "4xst18000nm000j");
+    // The commands are about these disks.
+    let lines = found["commands"].as_array().unwrap().iter().map(|of| of["line"].as_str().unwrap());
+    let disks: Vec<&str> = lines.filter(|line| line.starts_with("disks=")).collect();
+    assert_eq!(disks, ["disks=\"/dev/sda /dev/sdb /dev/sdc /dev/sdd\""]);
     for part in [
         "4 x ST18000NM000J-2TV103 (sda, sdb, sdc, sdd) matched st18000nm000j",
         "members of md7 (md-raid5) now",
@@ -419,6 +425,33 @@ fn drives_come_from_an_inventory() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("it has 4 of st18000nm000j, not 5"));
     let refused = ask(&["--drives", "wd740gd"]);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("it has no wd740gd"));
+}
+
+/// A price has the year in which it was paid, and of what is as fast the safer level is taken. Without time for what-if trials the
+/// answer is the same, and says what it lacks.
+#[test]
+fn prices_are_dated_and_the_safer_of_two_is_taken() {
+    let asked = "tune --workload media --level md-raid5,md-raid6 --within 0s --drives";
+    let output = Command::new(env!("CARGO_BIN_EXE_ileave"))
+        .args(asked.split(' ').chain(["12x wd740gd"]))
+        .env("COLUMNS", "100")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let safer =
+        "Use md-raid6, 1MiB chunk (not reliably slower than md-raid5, 1MiB chunk, and safer): ";
+    assert!(flat.starts_with(safer), "{text}");
+    assert!(flat.contains(" cost 12 drives at US$ 230 (February 2004): US$ 2760, "), "{text}");
+    assert!(flat.contains(" not tried "), "{text}");
+    assert!(flat.contains(", as no what-if trial begins after 0 s: "), "{text}");
+    assert!(!flat.contains("What if, against the next best"), "{text}");
+    // On a screen of 100 columns each row of the front is one line, of two tables.
+    let (_, front) = text.split_once("at once\n").unwrap();
+    let (front, _) = front.split_once("\nPublished rules").unwrap();
+    let rows: Vec<&str> = front.lines().filter(|line| !line.is_empty()).collect();
+    assert!(rows.iter().all(|row| row.starts_with("md-") || row.starts_with("level ")), "{front}");
+    assert_eq!(rows.iter().filter(|row| row.starts_with("level ")).count(), 2, "{front}");
 }
 
 /// As many drives as the money buys, no more than were named; and what all of it costs.

@@ -435,6 +435,7 @@ mod tests {
             cache: "256",
             members,
             spares,
+            devices: Vec::new(),
             survive: 1,
             caches_off: None,
             remembered: Remembered::Nothing,

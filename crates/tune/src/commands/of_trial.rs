@@ -333,6 +333,7 @@ fn plan_of<'a>(
         cache,
         members,
         spares,
+        devices: question.map_or_else(Vec::new, |of| of.drives.devices.clone()),
         survive: volume.level.losses_survived(members),
         caches_off: caches_off(experiment, trial, question),
         remembered: match (volume.has_bitmap, volume.has_ppl) {

@@ -97,7 +97,7 @@ fn judge_rules(rules: &mut [Rule], candidates: &[Candidate], best: usize, verdic
         let is_behind = if is_fastest {
             ranked.standing == Standing::Behind
         } else {
-            ahead > verdict.noise.half_width(own.trials, ranked.trials)
+            !verdict.difference(own, ranked).is_tie()
         };
         rule.agrees = Some(!is_behind);
         if is_behind {
