@@ -672,4 +672,19 @@ mod tests {
         }
         assert_eq!(text, include_str!("../tests/commands.txt"));
     }
+
+    /// The listing's names stand in the commands, and nothing of a name that a shell would take apart.
+    #[test]
+    fn disks_have_the_names_of_the_listing() {
+        let of = |names: &[&str]| {
+            let devices = names.iter().map(ToString::to_string).collect();
+            Plan { devices, ..plan("md-mirror", 2) }.named_drives("/dev/sdb").line
+        };
+        assert_eq!(of(&["sdc", "nvme0n1"]), "disks=\"/dev/sdc /dev/nvme0n1\"");
+        let open = "disks=\"…\"   # the 2 devices, as in /dev/sdb";
+        for names in [&["sdc"][..], &[], &["sdc", "sd$(reboot)"], &["sdc", "../sda"], &["sdc", ""]]
+        {
+            assert_eq!(of(names), open, "{names:?}");
+        }
+    }
 }
