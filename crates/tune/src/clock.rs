@@ -39,7 +39,7 @@ impl Clock {
     pub(crate) fn line(&self, left: &[String]) -> Option<(String, String)> {
         let (within, _) = self.limit.as_ref().filter(|_| !left.is_empty())?;
         let text = format!(
-            "{}, as no what-if trial begins after {} s: `--within 1h` tries all; what to build does not depend on it",
+            "{}, as no what-if trial begins after {} s: without `--what-if` all are tried; what to build does not depend on it",
             left.join("; "),
             within.as_secs()
         );

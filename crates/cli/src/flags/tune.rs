@@ -90,9 +90,10 @@ pub(crate) struct TuneFlags {
     /// Random seed [default: 1, or that of FILE]
     #[arg(long, value_name = "S", value_parser = super::seed)]
     pub(crate) seed: Option<u64>,
-    /// Time after which no more what-if trials begin; what is left out is said, and what to build does not depend on it
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
-    pub(crate) within: Duration,
+    /// Begin no what-if trial later than this after the start [default: try all]; what is left out is said, and what to build does
+    /// not depend on it
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) what_if: Option<Duration>,
     /// Write everything assumed as an experiment for `ileave run`; an existing file is kept
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,

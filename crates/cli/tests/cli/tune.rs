@@ -431,7 +431,7 @@ fn drives_come_from_an_inventory() {
 /// answer is the same, and says what it lacks.
 #[test]
 fn prices_are_dated_and_the_safer_of_two_is_taken() {
-    let asked = "tune --workload media --level md-raid5,md-raid6 --within 0s --drives";
+    let asked = "tune --workload media --level md-raid5,md-raid6 --what-if 0s --drives";
     let output = Command::new(env!("CARGO_BIN_EXE_ileave"))
         .args(asked.split(' ').chain(["12x wd740gd"]))
         .env("COLUMNS", "100")
