@@ -250,7 +250,8 @@ impl<D: Device> Device for Array<D> {
             if out.len() > before {
                 // What else is due at that time comes with it. Below that has come, but for what was sent since.
                 (limit, came) = (step, Some(step));
-                if below.is_some() && !self.has_sent && !may_sleep {
+                let is_own_due = self.own_event().is_some_and(|own| own <= step);
+                if below.is_some() && !self.has_sent && !may_sleep && !is_own_due {
                     return came;
                 }
             }
