@@ -50,6 +50,8 @@ pub struct HeldDisk {
     pub turns: Option<bool>,
     /// Whether its write cache is on, where that is said.
     pub write_cache: Option<bool>,
+    /// Whether a BSD calls it so: another system has other names for its devices.
+    pub is_bsds: bool,
     /// How it is connected or set in a way that is not modelled, a sentence each without the full stop.
     pub concerns: Vec<String>,
 }
@@ -192,6 +194,7 @@ impl Inventory {
         known.holds.add(disk.holds);
         known.turns = known.turns.or(disk.turns);
         known.write_cache = known.write_cache.or(disk.write_cache);
+        known.is_bsds |= disk.is_bsds;
         disk.concerns.into_iter().for_each(|concern| known.concern(concern));
     }
 

@@ -2,12 +2,11 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Until when what-if trials are begun, as the caller's clock says: this crate reads none.
 #[derive(Clone, Default)]
 pub struct Clock {
-    limit: Option<(Duration, IsLate)>,
+    limit: Option<(String, IsLate)>,
 }
 
 /// Whether the time is over.
@@ -20,9 +19,9 @@ impl fmt::Debug for Clock {
 }
 
 impl Clock {
-    /// None begins once `is_late` says so, which it does after this time.
-    pub fn within(time: Duration, is_late: impl Fn() -> bool + Send + Sync + 'static) -> Clock {
-        Clock { limit: Some((time, Arc::new(is_late))) }
+    /// None begins once `is_late` says so, which it does after this time, as its asker wrote it: `30s`.
+    pub fn within(time: &str, is_late: impl Fn() -> bool + Send + Sync + 'static) -> Clock {
+        Clock { limit: Some((time.into(), Arc::new(is_late))) }
     }
 
     /// Whether there is a limit.
@@ -39,9 +38,8 @@ impl Clock {
     pub(crate) fn line(&self, left: &[String]) -> Option<(String, String)> {
         let (within, _) = self.limit.as_ref().filter(|_| !left.is_empty())?;
         let text = format!(
-            "{}, as no what-if trial begins after {} s: without `--what-if` all are tried; what to build does not depend on it",
-            left.join("; "),
-            within.as_secs()
+            "{}. Time limit: {within} (`--what-if`). The recommendation does not depend on it.",
+            left.join("; ")
         );
         Some(("not tried".into(), text))
     }
@@ -53,6 +51,7 @@ mod tests {
     use crate::question::Question;
     use crate::question::tests::question;
     use lab::rig::sim::Sim;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// What is left out for time is said, and the answer is the same.
     #[test]
@@ -63,13 +62,16 @@ mod tests {
             let asked = Question { clock, ..asked.clone() };
             crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap()
         };
-        let [none, all] = [of(Clock::within(Duration::ZERO, || true)), of(Clock::default())];
+        let [none, all] = [of(Clock::within("0s", || true)), of(Clock::default())];
         assert_eq!((none.reasons.len(), none.sensitivity.len()), (0, 0));
         assert!(!all.reasons.is_empty() && !all.sensitivity.is_empty());
         let line = none.lines.iter().find(|(about, _)| about == "not tried").unwrap();
         assert!(line.1.starts_with("with one command at a time per drive; "), "{line:?}");
         assert!(
-            line.1.contains("estimates of the drive") && line.1.contains(" after 0 s: "),
+            line.1.contains("estimates of the drive")
+                && line.1.ends_with(
+                    ". Time limit: 0s (`--what-if`). The recommendation does not depend on it."
+                ),
             "{line:?}"
         );
         assert_eq!(none.json()["not_tried"].as_array().unwrap().len(), none.not_tried.len());
@@ -78,7 +80,28 @@ mod tests {
         );
         assert_eq!(none.verdict, all.verdict);
         assert_eq!(none.commands, all.commands);
-        let later = of(Clock::within(Duration::from_secs(3600), || false));
-        assert_eq!((later.reasons, later.sensitivity), (all.reasons, all.sensitivity));
+        let later = of(Clock::within("1h", || false));
+        assert_eq!((&later.reasons, &later.sensitivity), (&all.reasons, &all.sensitivity));
+        // Asked before each trial, not before each group: the time is over within the pair of the second mechanism.
+        let (calls, asked_after) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (count, after) = (calls.clone(), asked_after.clone());
+        let three = of(Clock::within("500ms", move || {
+            let is_late = count.fetch_add(1, Ordering::Relaxed) >= 3;
+            after.fetch_add(usize::from(is_late), Ordering::Relaxed);
+            is_late
+        }));
+        assert_eq!(three.reasons.as_slice(), &all.reasons[..1]);
+        assert_eq!(three.not_tried.len(), none.not_tried.len() - 1);
+        assert!(three.sensitivity.is_empty());
+        let line = three.lines.iter().find(|(about, _)| about == "not tried").unwrap();
+        assert!(line.1.contains(". Time limit: 500ms ("), "{line:?}");
+        assert!(asked_after.load(Ordering::Relaxed) > 0 && three.verdict == all.verdict);
+        // In the midst of the trials of other loads: their group says nothing, and is said to be left.
+        let until = 2 * all.reasons.len() + 5;
+        let count = AtomicUsize::new(0);
+        let some =
+            of(Clock::within("500ms", move || count.fetch_add(1, Ordering::Relaxed) >= until));
+        assert_eq!((some.reasons.len(), some.sensitivity.len()), (all.reasons.len(), 0));
+        assert_eq!(some.not_tried.len(), 1);
     }
 }

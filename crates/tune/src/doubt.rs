@@ -146,11 +146,11 @@ pub(crate) fn doubts(
     let mut doubts = Vec::new();
     for length in LENGTHS {
         if doubts.len() < all.len() * rivals.len() {
-            if clock.is_late() {
+            let by = (verdict.better, clock);
+            let Some(longer) = doubts_from(tried, (best, &rivals), &all, by, length)? else {
                 let what = if doubts.is_empty() { LEFT } else { LEFT_LONGER };
                 return Ok((doubts, Some(what.into())));
-            }
-            let longer = doubts_from(tried, (best, &rivals), &all, verdict.better, length)?;
+            };
             doubts = if longer.len() > doubts.len() { longer } else { doubts };
         }
     }
@@ -188,14 +188,14 @@ pub(crate) fn rivals<'a>(best: &Candidate, ranked: &[Placed<'a>]) -> Vec<Placed<
     rivals
 }
 
-/// What trials of up to `length` requests say; none where they do not say how far they may err.
+/// What trials of up to `length` requests say, of each that says how far it may err; nothing where the time is over before all are run.
 fn doubts_from(
     tried: &Tried<'_>,
     (best, rivals): (Placed<'_>, &[(Placed<'_>, f64)]),
     all: &[Otherwise],
-    better: Better,
+    (better, clock): (Better, &Clock),
     length: &str,
-) -> Result<Vec<Doubt>> {
+) -> Result<Option<Vec<Doubt>>> {
     let mut experiments: Vec<Experiment> = Vec::new();
     for question in std::iter::once(tried.question).chain(all.iter().map(|of| &of.question)) {
         let experiment = question.experiment()?;
@@ -203,7 +203,7 @@ fn doubts_from(
             experiments.push(shorter(tried, &experiment, candidate, length)?);
         }
     }
-    let records = tried.run_experiments(&experiments, 0)?;
+    let Some(records) = tried.run_in_time(&experiments, clock)? else { return Ok(None) };
     let value = |place: usize| tried.value_of(&experiments[place], &records[place]);
     // How far the best and a rival are apart, and the square of what that may be off by.
     let ahead = |under: usize, rival: usize| -> Result<Option<(f64, f64)>> {
@@ -253,7 +253,7 @@ fn doubts_from(
             });
         }
     }
-    Ok(doubts)
+    Ok(Some(doubts))
 }
 
 /// Half of the widest 95 % interval that records have, as a share; none where one has none, because its trial ended

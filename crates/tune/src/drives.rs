@@ -170,8 +170,6 @@ struct Held<'i> {
 pub struct Said {
     /// What matched what, and what is left out.
     pub notes: Vec<String>,
-    /// What is on them now, and lost with a new layout.
-    pub warnings: Vec<String>,
 }
 
 /// The drives that a system has: the most numerous kind, or the one that is asked for; and what is said of them. Those of
@@ -228,12 +226,31 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
     // What is free is taken before what is not.
     let mut devices = most.devices.clone();
     devices.sort_by_key(|device| !in_use(inventory, &[device]).is_empty());
-    let taken = &devices[..count];
-    let mut warnings = in_use(inventory, taken);
-    warnings.extend(inventory.concerns(taken));
     let drive = catalogue::drive(&most.name)?;
     let devices = devices.iter().map(ToString::to_string).collect();
-    Ok((Asked { count: Some(count), drive, devices }, Said { notes, warnings }))
+    Ok((Asked { count: Some(count), drive, devices }, Said { notes }))
+}
+
+/// What is on the drives that are taken now, and lost with a new layout, and what is to be known of them: a budget may take fewer than
+/// the system has.
+pub fn warnings(inventory: &Inventory, drives: &Drives) -> Vec<String> {
+    let taken: Vec<&str> = drives.devices.iter().map(String::as_str).collect();
+    let mut warnings = in_use(inventory, &taken);
+    warnings.extend(inventory.concerns(&taken));
+    warnings
+}
+
+impl Drives {
+    /// The same without the names that a BSD has for them: the commands are Linux's, which has others.
+    #[must_use]
+    pub fn as_linux_calls_them(mut self, inventory: &Inventory) -> Drives {
+        let is_bsds =
+            |name: &String| inventory.disks.iter().any(|disk| disk.is_bsds && disk.device == *name);
+        if self.devices.iter().any(is_bsds) {
+            self.devices.clear();
+        }
+        self
+    }
 }
 
 /// What these devices hold now.
@@ -316,6 +333,29 @@ mod tests {
         Inventory::read(&[("lsblk.json".into(), text.into())]).unwrap()
     }
 
+    /// What is warned of where so many are taken.
+    fn warned(inventory: &Inventory, asked: Asked) -> Vec<String> {
+        warnings(inventory, &asked.within(None, None).unwrap())
+    }
+
+    /// Two of four WD740GD of NetBSD were /dev/wd0 and /dev/wd1 in the commands, which are Linux's.
+    #[test]
+    fn a_bsds_names_are_not_linuxs() {
+        let taken = |dmesg: &str| {
+            let inventory = Inventory::read(&[("dmesg".into(), dmesg.into())]).unwrap();
+            let drives = held(&inventory, None).unwrap().0.within(None, None).unwrap();
+            assert_eq!(drives.devices.len(), 2);
+            drives.as_linux_calls_them(&inventory).devices
+        };
+        let netbsd = "wd0 at atabus0 drive 0: <WDC WD740GD-00FLA0>\nwd1 at atabus1 drive 0: <WDC WD740GD-00FLA0>\n";
+        assert_eq!(taken(netbsd), [""; 0]);
+        let linux = "scsi 0:0:0:0: Direct-Access     ATA      WDC WD740GD-00FL 31.0 PQ: 0 ANSI: 5\n\
+                     sd 0:0:0:0: [sda] 145226112 512-byte logical blocks: (74.4 GB/69.2 GiB)\n\
+                     scsi 1:0:0:0: Direct-Access     ATA      WDC WD740GD-00FL 31.0 PQ: 0 ANSI: 5\n\
+                     sd 1:0:0:0: [sdb] 145226112 512-byte logical blocks: (74.4 GB/69.2 GiB)\n";
+        assert_eq!(taken(linux), ["sda", "sdb"]);
+    }
+
     /// Disks in use were counted as free ones, the system's own among them, and nothing was said.
     #[test]
     fn disks_in_use_are_said_to_be_and_the_systems_own_is_no_drive() {
@@ -325,17 +365,23 @@ mod tests {
         let left_out = "left out: sda holds /boot/efi and / of the running system";
         assert!(said.notes.iter().any(|note| note == left_out), "{said:?}");
         assert!(said.notes[0].contains("(sdb, sdc, sdd, sde, sdf, sdg) matched"), "{said:?}");
-        let [array, used] = &said.warnings[..] else { panic!("{said:?}") };
+        let all = warned(&inventory, asked.clone());
+        let [array, used] = &all[..] else { panic!("{all:?}") };
         assert!(array.starts_with("sdf is a member of md127 (md-mirror) now"), "{array}");
         let each = "in use: sdb: xfs on /data; sdc, sdd: LVM2_member; sde: partitions; the commands destroy";
         assert!(used.starts_with(each), "{used}");
         // The free one is taken first, and nothing else is destroyed then; a budget may pay for fewer.
         let one = Asked::read("1x ST18000NM000J").unwrap();
-        let (one, said) = held(&inventory, Some(&one)).unwrap();
-        assert!(said.warnings.is_empty(), "{said:?}");
+        let one = held(&inventory, Some(&one)).unwrap().0;
+        assert!(warned(&inventory, one.clone()).is_empty());
         assert_eq!(one.within(None, None).unwrap().devices, ["sdg"]);
         let paid = asked.clone().within(Some(250.0), Some(100.0)).unwrap();
         assert_eq!(paid.devices, ["sdg", "sdb"]);
+        // What is not paid for is not touched, and was warned of.
+        assert_eq!(
+            warnings(&inventory, &paid),
+            ["in use: sdb: xfs on /data; the commands destroy what is on them"]
+        );
         let seven = Asked::read("7x ST18000NM000J").unwrap();
         let refused = held(&inventory, Some(&seven)).unwrap_err().to_string();
         assert!(refused.contains("it has 6") && refused.contains(left_out), "{refused}");
@@ -356,17 +402,17 @@ mod tests {
         disks.push(disk("sdd", "ST16000NM001G", 16_000_900_661_248, "sata"));
         let said = |disks: &[String]| {
             let text = format!("{{\"blockdevices\":[{}]}}", disks.join(","));
-            held(&inventory(&text), None).unwrap().1
+            let inventory = inventory(&text);
+            let (asked, said) = held(&inventory, None).unwrap();
+            (said.notes, warned(&inventory, asked))
         };
         let one = said(&disks);
-        assert!(one.notes.contains(&"left out: 1 x ST16000NM001G".to_string()), "{one:?}");
-        assert!(one.warnings.iter().any(|said| said.starts_with("sdb is on USB: ")), "{one:?}");
+        assert!(one.0.contains(&"left out: 1 x ST16000NM001G".to_string()), "{one:?}");
+        assert!(one.1.iter().any(|said| said.starts_with("sdb is on USB: ")), "{one:?}");
         disks.push(disk("sde", "ST16000NM001G", 16_000_900_661_248, "sata"));
         let two = said(&disks);
         assert!(
-            two.notes
-                .iter()
-                .any(|note| note.ends_with("`--drives '2x st16000nm001g'` takes those")),
+            two.0.iter().any(|note| note.ends_with("`--drives '2x st16000nm001g'` takes those")),
             "{two:?}"
         );
     }
@@ -386,13 +432,14 @@ mod tests {
         assert!(refused.contains("none of its free disks") && refused.contains(next), "{refused}");
         let (asked, said) = held(&inventory, Some(&Asked::read("2x i3en").unwrap())).unwrap();
         assert_eq!((asked.count, asked.drive.name.as_str()), (Some(2), "i3en"));
-        assert!(said.warnings.is_empty(), "{said:?}");
+        assert!(warned(&inventory, asked).is_empty());
         let taken = "2 x Amazon EC2 NVMe Instance Storage (nvme1n1, nvme2n1) taken as i3en, as --drives says";
         assert_eq!(said.notes[0], taken);
         // Other sizes are not taken for it, and who names the volume in use gets it, with the warning.
         assert!(held(&inventory, Some(&Asked::read("2x 980 pro 1tb").unwrap())).is_err());
         let volume = Asked::read("1x ebs-gp3[size=1024GiB]").unwrap();
-        assert!(held(&inventory, Some(&volume)).unwrap().1.warnings[0].contains("nvme3n1: xfs"));
+        let volume = held(&inventory, Some(&volume)).unwrap().0;
+        assert!(warned(&inventory, volume)[0].contains("nvme3n1: xfs"));
     }
 
     /// Swap in use is the system's; where that is all there is, nothing is free.

@@ -1,6 +1,7 @@
 //! How far the figures of an experiment's answer rest on estimates of its drives: the layout of the answer alone, in short
 //! trials, with each estimated figure a quarter less and more, or off.
 
+use crate::clock::Clock;
 use crate::doubt::{Doubt, EVEN, Estimate, estimated, half};
 use crate::posed::Posed;
 use crate::space::{At, Open, Space, alone, run_all};
@@ -10,6 +11,7 @@ use lab::Result;
 use lab::experiment::Experiment;
 use lab::rig::KINDS;
 use lab::run::Run;
+use std::cell::Cell;
 use store::Manifest;
 use store::members::parse_members;
 use store::record::{Record, plain};
@@ -57,37 +59,53 @@ impl Answer<'_> {
     }
 }
 
-/// What was found: lines on the answer's own figures, and whether the choice holds.
-pub(crate) type Found = (Vec<Line>, Vec<Doubt>);
+/// What was found: lines on the answer's own figures, whether the choice holds, and whether trials were left for time.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) lines: Vec<Line>,
+    pub(crate) doubts: Vec<Doubt>,
+    pub(crate) is_cut: bool,
+}
 
 /// For each kind of drive the estimates that move the answer's figures, and whether the choice turns with them; none where the model is
-/// not what measures, and of work that short trials cannot cut short.
-pub(crate) fn found(posed: &Posed, space: &Space, open: &Open<'_>, answer: &Answer<'_>) -> Found {
+/// not what measures, and of work that short trials cannot cut short. Once the clock is late no other layout's trials begin.
+pub(crate) fn found(
+    posed: &Posed,
+    space: &Space,
+    (open, clock): (&Open<'_>, &Clock),
+    answer: &Answer<'_>,
+) -> Found {
     let experiment = &space.experiment;
-    let none = (Vec::new(), Vec::new());
     if space.manifest.rig != KINDS[0].name
         || experiment.searches_a_rate()
         || !experiment.workloads.iter().all(|name| is_cut_short(experiment, name))
     {
-        return none;
+        return Found::default();
     }
-    let Some(drives) = drives_of(space, &answer.ranked.at) else { return none };
+    let Some(drives) = drives_of(space, &answer.ranked.at) else { return Found::default() };
     let kinds = kinds_of(&drives);
     let rivals = answer.rivals();
     let all = rivals.iter().filter_map(|rival| Some((*rival, drives_of(space, &rival.at)?)));
     let rivals: Vec<(&Ranked, String)> = all.collect();
     let (mut lines, mut doubts) = (Vec::new(), Vec::new());
+    let is_cut = Cell::new(false);
     for kind in &kinds {
         let estimates = || estimated(kind).into_iter().filter(|of| !CHOSEN.contains(&of.key));
         let varied = |drives: &str| -> Vec<(Estimate, String)> {
             estimates()
-                .map(|of| (with_drive(drives, kind, &of.name), of))
-                .map(|(a, b)| (b, a))
+                .map(|of| {
+                    let drives = with_drive(drives, kind, &of.name);
+                    (of, drives)
+                })
                 .collect()
         };
         // What is refused is not modelled, and says nothing.
         let of_layout = |ranked: &Ranked, drives: &str| {
             let varied = varied(drives);
+            if !varied.is_empty() && clock.is_late() {
+                is_cut.set(true);
+                return None;
+            }
             let tried = Tried::new(posed, space, open, &ranked.at, drives, &varied);
             tried.ok().flatten().map(|tried| (tried, varied))
         };
@@ -127,7 +145,7 @@ pub(crate) fn found(posed: &Posed, space: &Space, open: &Open<'_>, answer: &Answ
             }
         }
     }
-    (lines, doubts)
+    Found { lines, doubts, is_cut: is_cut.get() }
 }
 
 /// The drives of a layout.
@@ -309,7 +327,8 @@ mod tests {
         let (posed, space, records) = asked(&format!("{VOLUMES}{work}"));
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes).unwrap();
         let answer = Answer { ranked: &verdict.ranked[0], verdict: &verdict };
-        let (all, _) = found(&posed, &space, &|_| Ok(Box::new(Sim)), &answer);
+        let open: &Open<'_> = &|_| Ok(Box::new(Sim));
+        let all = found(&posed, &space, (open, &Clock::default()), &answer).lines;
         all.into_iter().map(|(about, text)| format!("{about}: {text}")).collect()
     }
 
@@ -351,7 +370,8 @@ mod tests {
             ));
             let verdict = Verdict::new(&space.manifest, &records, &posed.wishes).unwrap();
             let answer = Answer { ranked: &verdict.ranked[0], verdict: &verdict };
-            found(&posed, &space, &|_| Ok(Box::new(Sim)), &answer).1
+            let open: &Open<'_> = &|_| Ok(Box::new(Sim));
+            found(&posed, &space, (open, &Clock::default()), &answer).doubts
         };
         let doubts = of("['md-stripe', 'md-mirror']");
         let latency: Vec<&Doubt> = doubts.iter().filter(|of| of.what == "latency_p50_us").collect();

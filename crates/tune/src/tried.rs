@@ -2,6 +2,7 @@
 
 use crate::beforehand::Parted;
 use crate::candidate::Candidate;
+use crate::clock::Clock;
 use crate::lanes::side_by_side;
 use crate::question::Question;
 use lab::Keep;
@@ -134,6 +135,23 @@ impl<'a> Tried<'a> {
         seed: u64,
     ) -> Result<Vec<Vec<Record>>> {
         self.run_until(experiments, seed, Result::is_err).into_iter().collect()
+    }
+
+    /// The same, where none begins once the clock is late: nothing then, as some are missing.
+    pub(crate) fn run_in_time(
+        &self,
+        experiments: &[Experiment],
+        clock: &Clock,
+    ) -> Result<Option<Vec<Vec<Record>>>> {
+        let lanes = self.rig.capabilities().lanes;
+        let run = |experiment: &Experiment| {
+            let records = (!clock.is_late()).then(|| run_alone(experiment, self.rig));
+            records.transpose()
+        };
+        let is_last = |ran: &Result<Option<_>>| !matches!(ran, Ok(Some(_)));
+        let ran: Result<Vec<_>> =
+            side_by_side(lanes, experiments, is_last, run).into_iter().collect();
+        Ok(ran?.into_iter().collect())
     }
 
     /// The same, until one of them is the last.

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::doubt::Doubt;
-use crate::estimates::{self, Answer};
+use crate::estimates::{self, Answer, Found};
 use crate::posed::Posed;
 use crate::provisioned;
 use crate::space::{At, Open, Space};
@@ -21,6 +21,9 @@ pub(crate) struct WhatIf {
     pub(crate) not_tried: Vec<String>,
 }
 
+/// What is left of estimates for time: all, or what was not yet varied.
+const LEFT: &str = "how far the answer rests on estimates of the drives";
+
 /// Tries it.
 pub(crate) fn what_if(
     posed: &Posed,
@@ -34,8 +37,9 @@ pub(crate) fn what_if(
         (Some(best), Some(rival)) => reasons(posed, space, open, [best, rival], (records, clock))?,
         _ => (Vec::new(), Vec::new()),
     };
-    let (in_doubt, sensitivity) = in_doubt(posed, space, (open, clock), (judged, &mut not_tried))?;
-    Ok(WhatIf { reasons, in_doubt, sensitivity, not_tried })
+    let found = in_doubt(posed, space, (open, clock), judged)?;
+    not_tried.extend(found.is_cut.then(|| LEFT.to_string()));
+    Ok(WhatIf { reasons, in_doubt: found.lines, sensitivity: found.doubts, not_tried })
 }
 
 /// The estimates of drives on which the answer's figures rest, what a cloud lets its volumes do, and whether the choice holds.
@@ -43,21 +47,16 @@ fn in_doubt(
     posed: &Posed,
     space: &Space,
     (open, clock): (&Open<'_>, &Clock),
-    (judged, not_tried): (&Verdict, &mut Vec<String>),
-) -> Result<estimates::Found> {
+    judged: &Verdict,
+) -> Result<Found> {
     let Some((first, best)) = judged.ranked.first().and_then(|of| Some((of, space.place(&of.at)?)))
     else {
-        return Ok((Vec::new(), Vec::new()));
+        return Ok(Found::default());
     };
     let answer = Answer { ranked: first, verdict: judged };
-    let (mut lines, doubts) = if clock.is_late() {
-        not_tried.push("how far the answer rests on estimates of the drives".into());
-        (Vec::new(), Vec::new())
-    } else {
-        estimates::found(posed, space, open, &answer)
-    };
-    lines.extend(provisioned::of_trial(&space.trials[best])?);
-    Ok((lines, doubts))
+    let mut found = estimates::found(posed, space, (open, clock), &answer);
+    found.lines.extend(provisioned::of_trial(&space.trials[best])?);
+    Ok(found)
 }
 
 /// The best that is behind, else the next.

@@ -224,8 +224,8 @@ pub(crate) fn reasons(
     let unit = verdict.unit.as_str();
     let is_told = starves(&tried.of(best)) || starves(&tried.of(other));
     let mut changes = changes(tried, best, other);
-    if !is_told && !clock.is_late() {
-        leave_out_what_starves(tried, [best, other], &mut changes)?;
+    if !is_told {
+        leave_out_what_starves(tried, [best, other], &mut changes, clock)?;
     }
     let (records, left) = measured_until(tried, [best, other], &changes, clock)?;
     // Each alone: what the change sets may be all that tells them apart.
@@ -270,15 +270,14 @@ fn measured_until(
     let (mut records, mut left) = (Vec::new(), Vec::new());
     let at_once = if clock.is_limited() { 1 } else { changes.len().max(1) };
     for some in changes.chunks(at_once) {
-        if clock.is_late() {
-            left.extend(some.iter().map(|(mechanism, _)| mechanism.clone()));
-            continue;
-        }
-        let cells: Vec<Settings> = some
+        let cells = some
             .iter()
             .flat_map(|(_, keys)| both.map(|candidate| changed(candidate, keys)))
-            .collect();
-        records.extend(tried.run_all(&cells, 0)?);
+            .map(|settings| tried.with(&settings, 0));
+        match tried.run_in_time(&cells.collect::<Result<Vec<_>>>()?, clock)? {
+            Some(ran) => records.extend(ran),
+            None => left.extend(some.iter().map(|(mechanism, _)| mechanism.clone())),
+        }
     }
     Ok((records, left))
 }
@@ -301,6 +300,7 @@ fn leave_out_what_starves(
     tried: &Tried<'_>,
     both: [&Candidate; 2],
     changes: &mut Vec<Change>,
+    clock: &Clock,
 ) -> Result<()> {
     let has_rows = both.iter().any(|of| of.level.has_stripe_cache());
     let is_of_queues =
@@ -312,9 +312,11 @@ fn leave_out_what_starves(
     let cells = both.map(|candidate| {
         let mut settings = changed(candidate, &changes[place].1);
         settings.extend(probe.map(|(key, value)| (key.to_string(), value.to_string())));
-        settings
+        tried.with(&settings, 0)
     });
-    if tried.run_all(&cells, 0)?.iter().any(|of| starves(of)) {
+    let cells: Vec<Experiment> = cells.into_iter().collect::<Result<_>>()?;
+    let ran = tried.run_in_time(&cells, clock)?;
+    if ran.is_some_and(|ran| ran.iter().any(|of| starves(of))) {
         changes.remove(place);
     }
     Ok(())

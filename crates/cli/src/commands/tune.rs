@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::Instant;
 use store::expression::Objective;
 use store::known::KnownDrive;
-use tune::drives::{Asked as AskedDrives, held};
+use tune::drives::{Asked as AskedDrives, held, warnings};
 use tune::files::of_files;
 use tune::work::Work;
 use tune::{Clock, Confirm, Drives, Posed, Question, tune as search, tune_experiment};
@@ -186,9 +186,9 @@ impl Rigs {
 
 /// Until when what-if trials begin, from now on: always, where nothing is said, so that the same question has the same answer.
 fn clock(flags: &TuneFlags) -> Clock {
-    let Some(within) = flags.what_if else { return Clock::default() };
-    let start = Instant::now();
-    Clock::within(within, move || start.elapsed() >= within)
+    let Some(within) = &flags.what_if else { return Clock::default() };
+    let (start, time) = (Instant::now(), within.time);
+    Clock::within(&within.written, move || start.elapsed() >= time)
 }
 
 /// What to build of drives: blocks are asked of the model, files of what has the file systems.
@@ -261,17 +261,21 @@ fn question(flags: &TuneFlags) -> Result<Question> {
 
 /// The drives that are asked for or there, as many as the budget pays for; and what one costs.
 fn drives(flags: &TuneFlags) -> Result<(Drives, Option<f64>)> {
-    let mut asked = flags.drives.as_deref().map(AskedDrives::read).transpose()?;
-    if !flags.from.is_empty() {
-        let inventory = inventory(&flags.from)?;
-        let (found, said) = held(&inventory, asked.as_ref())?;
-        said.notes.iter().for_each(|sentence| note(&format!("--from: {sentence}")));
-        said.warnings.iter().for_each(|sentence| warn(&format!("--from: {sentence}")));
-        asked = Some(found);
+    let asked = flags.drives.as_deref().map(AskedDrives::read).transpose()?;
+    let paid = |asked: AskedDrives| -> Result<(Drives, Option<f64>)> {
+        let price = flags.price.or(KnownDrive::from(&asked.drive).price_usd);
+        Ok((asked.within(flags.budget, price)?, price))
+    };
+    if flags.from.is_empty() {
+        return paid(asked.ok_or_else(|| Error::input("write --drives or --from"))?);
     }
-    let asked = asked.ok_or_else(|| Error::input("write --drives or --from"))?;
-    let price = flags.price.or(KnownDrive::from(&asked.drive).price_usd);
-    Ok((asked.within(flags.budget, price)?, price))
+    let inventory = inventory(&flags.from)?;
+    let (found, said) = held(&inventory, asked.as_ref())?;
+    said.notes.iter().for_each(|sentence| note(&format!("--from: {sentence}")));
+    let (drives, price) = paid(found)?;
+    let warned = warnings(&inventory, &drives);
+    warned.iter().for_each(|sentence| warn(&format!("--from: {sentence}")));
+    Ok((drives.as_linux_calls_them(&inventory), price))
 }
 
 /// Writes the experiment where nothing is yet.

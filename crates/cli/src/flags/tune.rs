@@ -90,10 +90,9 @@ pub(crate) struct TuneFlags {
     /// Random seed [default: 1, or that of FILE]
     #[arg(long, value_name = "S", value_parser = super::seed)]
     pub(crate) seed: Option<u64>,
-    /// Begin no what-if trial later than this after the start [default: try all]; what is left out is said, and what to build does
-    /// not depend on it
+    /// Time limit for what-if trials, counted from the start [default: none]
     #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(crate) what_if: Option<Duration>,
+    pub(crate) what_if: Option<Time>,
     /// Write everything assumed as an experiment for `ileave run`; an existing file is kept
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
@@ -117,10 +116,16 @@ fn drives(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "write how many drives, as in 2".into())
 }
 
-/// How long something may take.
-fn time(text: &str) -> Result<Duration, String> {
-    let nanos = block::units::parse_nanos(text);
-    nanos.map(Duration::from_nanos).map_err(|error| error.to_string())
+/// How long something may take, and as it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Time {
+    pub(crate) time: Duration,
+    pub(crate) written: String,
+}
+
+fn time(text: &str) -> Result<Time, String> {
+    let nanos = block::units::parse_nanos(text).map_err(|error| error.to_string())?;
+    Ok(Time { time: Duration::from_nanos(nanos), written: text.trim().into() })
 }
 
 /// An amount of money.

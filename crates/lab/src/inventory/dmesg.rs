@@ -159,7 +159,7 @@ fn unit(word: &str) -> Option<&str> {
 
 fn bsd(line: &str) -> Option<HeldDisk> {
     let device = unit(line.split_whitespace().next()?)?.to_string();
-    let disk = HeldDisk { device, ..HeldDisk::default() };
+    let disk = HeldDisk { device, is_bsds: true, ..HeldDisk::default() };
     if let Some((_, rest)) = line.split_once('<')
         && let Some((inquiry, _)) = rest.split_once('>')
     {
