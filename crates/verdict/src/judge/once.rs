@@ -63,7 +63,7 @@ enum Hangs {
         /// Whether how far such rates go was measured: direct reads of md's copies, near and offset, and of its parity.
         is_measured: bool,
     },
-    /// It read a stripe in order, from disks that take one command at a time. What reaches one of these out of order ends its reading
+    /// It read a stripe in order, or any of Linux's volumes, from disks that take one command at a time. What reaches one of these out of order ends its reading
     /// ahead, and then costs a revolution each time, or never does.
     Stripes,
     /// It read another system's stripe in order, from disks with queues.
@@ -89,7 +89,7 @@ impl Hangs {
             Hangs::Platters => "requests wait for the platters and for little else",
             Hangs::Writes => "requests are written in order without caches",
             Hangs::Reads { .. } => "requests are read in order past copies or parity",
-            Hangs::OthersStripes => "requests are read in order from a stripe of this system's",
+            Hangs::OthersStripes => "sequential reads come from this system's stripe",
             Hangs::Stripes => {
                 "requests are read in order from disks that take one command at a time"
             }
@@ -117,15 +117,16 @@ fn hangs(manifest: &Manifest, settings: &toml::Table, record: &Record) -> Option
         let is_measured = !waits && is_direct(&stated) && is_whole && is_held;
         return Some(Hangs::Reads { is_measured });
     }
-    let is_striped = level.is_some_and(|level| level.interleaved());
-    if reads_in_order(&stated) && is_striped {
+    if reads_in_order(&stated) {
+        let is_striped = level.is_some_and(|level| level.interleaved());
         let is_linuxs =
             level.is_some_and(|level| LINUXS.iter().any(|of| level.name.starts_with(of)));
         let is_ideal = stated.value("host.name").is_none_or(|name| name == IDEAL_HOST);
-        if manifest.drives.values().any(|drive| drive.takes_one) {
+        let takes_one = manifest.drives.values().any(|drive| drive.takes_one);
+        if takes_one && (is_striped || is_linuxs) {
             return Some(Hangs::Stripes);
         }
-        if !is_linuxs && !is_ideal {
+        if is_striped && !is_linuxs && !is_ideal {
             return Some(Hangs::OthersStripes);
         }
     }
@@ -414,6 +415,22 @@ mod tests {
         assert!(verdict.answer.starts_with("No answer yet"), "{}", verdict.answer);
         let spindles = verdict.points.iter().find(|point| point.about == "spindles").unwrap();
         assert!(spindles.text.starts_with("requests are read in order from disks that take one"));
+    }
+
+    /// Disks of Linux that follow each other, too: what reaches one out of order is the system's doing, not the stripe's.
+    #[test]
+    fn disks_without_queues_that_follow_each_other_are_luck_too() {
+        let says = |level: &str| {
+            let (manifest, records) = modelled(&format!(
+                "[host]\nname = 'linux-6.1'\n[volume]\ndrives = ['2xwd740gd:64MiB', '3xwd740gd:64MiB']\nlevel = '{level}'\n\
+                 [workload.s]\nkind = 'sequential'\nblock = '1MiB'\ndepth = 4\n"
+            ));
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            verdict.points.iter().any(|point| {
+                point.about == "spindles" && point.text.contains("that take one command at a time")
+            })
+        };
+        assert_eq!(["dm-concat", "md-concat", "concat"].map(says), [true, true, false]);
     }
 
     /// On NetBSD's stripes, too: four WD740GD made 56 to 109 MB/s with 256 KiB, and disks with queues up to 1.9 times as much with one
