@@ -24,6 +24,7 @@ mod of_host;
 mod once;
 pub mod pareto;
 mod picked;
+mod placed;
 mod printed;
 mod promised;
 mod rebuild;
@@ -52,7 +53,7 @@ use aim::{Aim, EVERY_WORKLOAD, aims};
 use constraints::failing;
 use effects::{Effects, Paired};
 use facts::Facts;
-use layouts::{Layout, sorted_words};
+use layouts::sorted_words;
 use of_factors::{all_effects, splits};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -418,50 +419,6 @@ impl Verdict {
         let places;
         (self.ranked, places) = in_order(ranked, self.better).into_iter().unzip();
         Ok((may, places))
-    }
-
-    /// A layout as the best, until it stands beside others.
-    fn placed(
-        &self,
-        layout: &Layout,
-        label: String,
-        (value, scores): (f64, &[f64]),
-        facts: Facts,
-    ) -> Ranked {
-        Ranked {
-            at: layout.at.clone(),
-            label,
-            value,
-            interval: self.noise.interval(scores),
-            samples: scores.to_vec(),
-            trials: scores.len(),
-            standing: Standing::Best,
-            behind: 1.0,
-            behind_interval: None,
-            facts,
-            notes: layout.notes.clone(),
-        }
-    }
-
-    fn price_safety(&mut self) {
-        let Some(best) = self.ranked.first() else { return };
-        let better = self.better;
-        let rivals = self.left_out.iter().filter(|out| out.is_unsafe);
-        let rival = rivals
-            .filter_map(|out| Some((out, out.value?)))
-            .max_by(|a, b| better.ahead(a.1, b.1).total_cmp(&0.0));
-        self.safety = rival.map(|(out, value)| {
-            let ahead = better.ahead(value, best.value);
-            // By the medians, which are what is said; as sure as standings are.
-            let half = self.noise.difference(better, &out.samples, &best.samples).half;
-            PriceOfSafety {
-                label: out.label.clone(),
-                because: out.because.clone(),
-                value,
-                ratio: ahead.exp(),
-                tie: ahead <= half,
-            }
-        });
     }
 
     fn front_of(&self, layouts: &Layouts, aims: &[Aim]) -> Vec<FrontRow> {

@@ -63,7 +63,7 @@ fn by_condition<'r>(manifest: &Manifest, own: impl Iterator<Item = &'r Record>) 
     (each.len() > 1).then(|| listed(&words.collect::<Vec<_>>()))
 }
 
-/// That md's RAID 5 and 6 are not md's while a member is restored, and by which clock its RAID 10 is.
+/// That md's RAID 5 and 6 are not md's while a member is restored, by which clock its RAID 10 is, and how near its copies are.
 pub(super) fn doubt(manifest: &Manifest, records: &[Record]) -> Option<Point> {
     let settings = manifest.settings();
     let is_restored = |is: fn(&Level) -> bool| {
@@ -78,7 +78,8 @@ pub(super) fn doubt(manifest: &Manifest, records: &[Record]) -> Option<Point> {
     let of_parity = is_restored(Level::has_stripe_cache).then_some(OF_PARITY);
     let is_of_copies = |level: &Level| level.is_run_by_md() && level.spread().is_some();
     let of_copies = is_restored(is_of_copies).then_some(OF_COPIES);
-    let said: Vec<&str> = of_parity.into_iter().chain(of_copies).collect();
+    let of_mirrors = is_restored(|level| level.name == "md-mirror").then_some(OF_MIRRORS);
+    let said: Vec<&str> = of_parity.into_iter().chain(of_copies).chain(of_mirrors).collect();
     (!said.is_empty()).then(|| point("doubt", said.join("; ")))
 }
 
@@ -90,7 +91,12 @@ const OF_PARITY: &str = "with `volume.rebuild` RAID 5 and 6 are modelled without
 
 /// The same of copies that have one barrier.
 const OF_COPIES: &str = "with `volume.rebuild` RAID 10 serves and restores in turns, by a kernel with 100 ticks a second: with the 250 or 1000 of \
-                         distributions it should be restored faster, beside a slower load (docs/md.md)";
+                         distributions it should be restored faster, beside a slower load. Over five disks reads in order are up to 1.17 times as fast as in the kernel, and one read in flight \
+                         1.28 times (docs/md.md)";
+
+/// And of mirrors, whose reads pass by the barrier.
+const OF_MIRRORS: &str = "with `volume.rebuild` one read in flight on RAID 1 of two disks is 0.76 times as fast as in the kernel, and 1.65 times as \
+                          much is restored; more in flight are nearer (docs/md.md)";
 
 /// So many layouts are told of.
 const TOLD: usize = 3;
@@ -138,6 +144,8 @@ mod tests {
         for (own, other, words) in [
             ("md-raid5", "md-raid10", "without md's stripe cache"),
             ("md-raid10", "md-raid5", "100 ticks a second"),
+            ("md-raid10", "md-mirror", "up to 1.17 times as fast as in the kernel"),
+            ("md-mirror", "md-raid10", "is 0.76 times as fast as in the kernel, and 1.65 times"),
         ] {
             assert!(said(own, rebuild, false, words), "{own}");
             assert!(!said(own, "", false, words) && !said(other, rebuild, false, words), "{own}");
