@@ -100,7 +100,8 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
         let manifest = Run::plan(experiment, tried.rig())?.manifest().clone();
         row.degraded = value(&manifest, &records, tried.wishes());
         let whole = whole.remove(&place).unwrap_or_default();
-        row.is_faster_degraded = is_faster(tried, experiment, &whole, &records)?;
+        // A side line: where it cannot be judged it is not said, and the answer stands.
+        row.is_faster_degraded = is_faster(tried, experiment, &whole, &records).unwrap_or(false);
         row.commands =
             row.commands.zip(commands(records.iter())).map(|([whole, _], own)| [whole, own]);
     }
@@ -302,6 +303,7 @@ fn line(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
     use crate::question::Question;
     use lab::rig::sim::Sim;
 
@@ -348,6 +350,22 @@ mod tests {
         let line = found.lines.iter().find(|(about, _)| about == "one failed").unwrap();
         assert!(line.1.contains(" MB/s with one drive failed, 7"), "{line:?}");
         assert!(line.1.contains(" whole (2.60 commands per request, not 3.00): "), "{line:?}");
+    }
+
+    /// A question says so, too.
+    #[test]
+    fn a_question_says_what_is_faster_with_a_failed_drive() {
+        let asked = crate::question::tests::question("6x i3en", "log", 1);
+        let asked = Question {
+            levels: vec!["md-raid5".into()],
+            are_spares_open: false,
+            clock: Clock::within("0s", || true),
+            ..asked
+        };
+        let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
+        assert!(found.front[0].is_faster_degraded, "{:?}", found.front[0]);
+        let line = found.lines.iter().find(|(about, _)| about == "one failed").unwrap();
+        assert!(line.1.contains(" MB/s with one drive failed, "), "{line:?}");
     }
 
     /// What was measured of a whole layout is not measured again: half of its rate makes twice the share that is left.
