@@ -130,8 +130,8 @@ fn spares(posed: &Posed, question: &Question) -> Option<&'static str> {
         stated.is_some_and(|setting| setting.values.iter().any(|kind| kind.to_string() == "btrfs"));
     match (question.spares, question.are_spares_open) {
         (0, true) => Some(
-            "none were tried, as each layout more is some minutes of the kernel; `--spares 1` asks for one, and without `--fs` tune \
-             weighs them by itself",
+            "none were tried, as each extra layout takes minutes in the kernel. `--spares 1` asks for one. Without `--fs`, tune tries \
+             spares itself",
         ),
         (0, false) => None,
         _ if has_btrfs => Some(

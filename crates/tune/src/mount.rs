@@ -30,7 +30,7 @@ const TRIED: [Tried; 2] = [
 ];
 
 /// Why another layout may be ahead with the option.
-const ALONE: &str = "; tried on this layout alone, as with the option each layout would run twice: with it another may be ahead";
+const ALONE: &str = "; tried on this layout alone, as with the option each layout would run twice: another layout may win with this option";
 
 /// What is tried of a kind of file system.
 pub(crate) fn tried(kind: &str) -> Option<Both> {

@@ -93,6 +93,7 @@ fn what_is_asked_is_what_is_answered() {
     for name in ["queueing", "alignment"] {
         let (shown, results) = run_shipped(scratch.path(), name);
         // A discipline that some cells of a sweep have no use for is no mistake: nothing is warned of.
+        assert!(!shown.contains("warning"), "{shown}");
         check(&format!("run-{name}.txt"), &shown.replace(&results, "ileave-results/DIR"));
     }
     let results = shipped_results("alignment").unwrap_or("ileave-results/alignment-1".to_string());

@@ -39,7 +39,7 @@ impl Verdict {
             if *behind > 0.0 {
                 format!("{name} was {by}")
             } else {
-                format!("{name} was ahead, and this {by}")
+                format!("{name} was ahead ({} {by})", self.name(&best.at))
             }
         };
         let more = match apart.len().saturating_sub(NAMED) {
@@ -150,8 +150,11 @@ mod tests {
             "{text:?}"
         );
         let (tied, text) = said([("best", 100.0), ("tied", 137.0)]);
-        let ahead = format!("{tied} was ahead, and this 27 % slower");
-        assert!(text.as_ref().is_some_and(|text| text.starts_with(&ahead)), "{text:?}");
+        let is_ahead = |text: &String| {
+            text.starts_with(&format!("{tied} was ahead ("))
+                && text.contains(" 27 % slower), beside ")
+        };
+        assert!(text.as_ref().is_some_and(is_ahead), "{text:?}");
         // What was as near in print is a tie there, too.
         assert_eq!(said([("best", 100.0), ("tied", 100.0)]).1, None);
     }
