@@ -273,8 +273,9 @@ fn drives(flags: &TuneFlags) -> Result<(Drives, Option<f64>)> {
     let (found, said) = held(&inventory, asked.as_ref())?;
     said.notes.iter().for_each(|sentence| note(&format!("--from: {sentence}")));
     let (drives, price) = paid(found)?;
-    let warned = warnings(&inventory, &drives);
-    warned.iter().for_each(|sentence| warn(&format!("--from: {sentence}")));
+    for sentence in warnings(&inventory, &drives) {
+        warn(&format!("--from: {sentence}"));
+    }
     Ok((drives.as_linux_calls_them(&inventory), price))
 }
 
