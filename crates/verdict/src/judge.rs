@@ -17,6 +17,8 @@ pub(crate) mod late;
 pub mod layouts;
 mod measured;
 mod named;
+mod names;
+mod nothing;
 mod of_bitmap;
 mod of_clock;
 mod of_factors;

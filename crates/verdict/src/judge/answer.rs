@@ -1,7 +1,6 @@
 //! The answer, and the few lines that stand below it: margin, certainty, risk, what the safe choice costs.
 
-use super::aim::EVERY_WORKLOAD;
-use super::facts::CACHED;
+use super::nothing::{nothing_ranked, nothing_to_choose};
 use super::risk;
 use super::situations::{self, Situation};
 use super::{LeftOut, Ranked, Standing, Verdict, Wishes};
@@ -10,13 +9,11 @@ use crate::evidence::Evidence;
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use store::Manifest;
 use store::expression::Objective;
 use store::factor::{Factors, Role};
 use store::quantity::Better;
-use store::record::short_key;
 use store::sample;
 
 /// One line below the answer: `next best`, and what it is.
@@ -193,73 +190,6 @@ fn over(verdict: &Verdict) -> String {
     }
 }
 
-/// Nothing was varied that can be chosen. Where nothing but loads was, nothing was asked.
-pub(super) fn nothing_to_choose(factors: &Factors) -> String {
-    let conditions = factors.0.iter().filter(|(_, kind)| kind.role == Role::Condition);
-    let names: Vec<String> = conditions.map(|(path, _)| short_key(path).to_string()).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [_] => format!("Nothing to choose: {} is a condition.", names[0]),
-        _ => format!("Nothing to choose: {} are conditions.", listed(&names)),
-    }
-}
-
-/// Why no layout is safe: what all of them share, and what would help.
-fn none_is_safe(left_out: &[LeftOut]) -> String {
-    let mut others = left_out.iter().filter(|out| out.is_unsafe);
-    let mut shared = others.next().map_or(Vec::new(), |first| first.because.clone());
-    for other in others {
-        shared.retain(|reason| other.because.contains(reason));
-    }
-    let advice = "Try a mirror or a level with parity, without async mounts";
-    if shared.is_empty() {
-        return format!("No layout here is safe. {advice}.");
-    }
-    let is_cache = left_out.iter().any(|out| {
-        out.facts.lost_by_crash.as_ref().is_some_and(|why| why == CACHED && shared.contains(why))
-    });
-    let advice = if is_cache {
-        "Take drives with power-loss protection or without a write cache, have the work flush what must last, \
-         or leave out `--safe`"
-    } else {
-        advice
-    };
-    format!("No layout here is safe: {}. {advice}.", shared.join("; "))
-}
-
-/// Why there is nothing to choose.
-fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
-    if verdict.objective.is_empty() {
-        return match verdict.left_out.len() {
-            // Nothing was varied, so nothing was asked.
-            0 | 1 => String::new(),
-            _ => "No layout can be called best: the metric has no better direction. Name one: `--objective \
-                  \"min NAME\"` or `\"max NAME\"`."
-                .into(),
-        };
-    }
-    let left_out = &verdict.left_out;
-    if wishes.safe && left_out.iter().any(|out| out.is_unsafe) {
-        none_is_safe(left_out)
-    } else if left_out.is_empty() {
-        "No trial has finished.".into()
-    } else if verdict.objective != EVERY_WORKLOAD && left_out.iter().all(|out| out.value.is_none())
-    {
-        format!(
-            "No layout can be ranked by `{}`: it is below 0, divides by 0 or lacks a value on each.",
-            verdict.objective
-        )
-    } else if left_out.iter().all(|out| out.value.is_none()) {
-        if verdict.situations.iter().any(|situation| situation.layouts > 1) {
-            "No layout ran every workload, so none is best for all of them. Below is the best for each.".into()
-        } else {
-            "No two layouts ran the same workload under the same load, so none can be compared with another.".into()
-        }
-    } else {
-        "No layout meets every `--subject-to`. Relax one of them.".into()
-    }
-}
-
 /// Margin, certainty, risk and settings: what stands below the answer.
 pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
     let Some((best, others)) = verdict.ranked.split_first() else {
@@ -292,46 +222,6 @@ pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
     points.extend(safety(verdict));
     points.extend(left_out(verdict));
     points
-}
-
-impl Verdict {
-    /// A layout among others, by the factors in which they differ; by its value alone where that is one.
-    pub(super) fn name(&self, at: &Map<String, Json>) -> String {
-        let ranked = || self.ranked.iter().map(|ranked| &ranked.at);
-        if ranked().any(|other| other == at) {
-            return self.name_by(at, &varied(ranked()));
-        }
-        self.name_by(at, &varied(ranked().chain(self.left_out.iter().map(|out| &out.at))))
-    }
-
-    /// Each of these, which are ranked, among all that are.
-    fn names<'a>(&self, of: impl Iterator<Item = &'a Ranked>) -> Vec<String> {
-        let varied = varied(self.ranked.iter().map(|ranked| &ranked.at));
-        of.map(|ranked| self.name_by(&ranked.at, &varied)).collect()
-    }
-
-    fn name_by(&self, at: &Map<String, Json>, varied: &BTreeSet<&String>) -> String {
-        let varied: Vec<&String> = at.keys().filter(|path| varied.contains(path)).collect();
-        match varied.as_slice() {
-            [path] => self.factors.with_unit(path, &at[path.as_str()]),
-            _ => {
-                let value = |path: &&String| ((*path).clone(), at[path.as_str()].clone());
-                self.factors.label(&varied.iter().map(value).collect())
-            }
-        }
-    }
-}
-
-/// The factors in which layouts differ.
-fn varied<'a>(all: impl Iterator<Item = &'a Map<String, Json>>) -> BTreeSet<&'a String> {
-    let all: Vec<&Map<String, Json>> = all.collect();
-    let paths: BTreeSet<&String> = all.iter().flat_map(|at| at.keys()).collect();
-    let varies = |path: &&String| {
-        let mut values = all.iter().map(|at| at.get(*path));
-        let first = values.next();
-        values.any(|value| Some(value) != first)
-    };
-    paths.into_iter().filter(varies).collect()
 }
 
 fn tied(verdict: &Verdict) -> Option<Point> {

@@ -1,7 +1,8 @@
 //! What the verdict says where trials were not in a steady state.
 
 use super::Verdict;
-use super::answer::{Point, amount, nothing_to_choose, point};
+use super::answer::{Point, amount, point};
+use super::nothing::nothing_to_choose;
 use crate::tables::listed;
 use crate::unsteady::{overloaded, words};
 use std::collections::BTreeSet;
