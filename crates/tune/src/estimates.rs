@@ -319,6 +319,7 @@ mod tests {
     use super::*;
     use crate::posed::tests::asked;
     use lab::rig::sim::Sim;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     const VOLUMES: &str = "run.repeats = 1\nrun.precision = '10%'\nvolume.drives = '2xazure-p30:64GiB+2xazure-p30'\n\
                            volume.level = ['stripe', 'raid10']\n";
@@ -330,6 +331,24 @@ mod tests {
         let open: &Open<'_> = &|_| Ok(Box::new(Sim));
         let all = found(&posed, &space, (open, &Clock::default()), &answer).lines;
         all.into_iter().map(|(about, text)| format!("{about}: {text}")).collect()
+    }
+
+    /// With time for one layout's trials its rival is not tried, and that is said.
+    #[test]
+    fn no_layouts_trials_begin_late() {
+        let small = "[workload.small]\nkind = 'random'\nblock = '8KiB'\ndepth = 4\n";
+        let (posed, space, records) = asked(&format!("{VOLUMES}{small}"));
+        let verdict = Verdict::new(&space.manifest, &records, &posed.wishes).unwrap();
+        let answer = Answer { ranked: &verdict.ranked[0], verdict: &verdict };
+        let open: &Open<'_> = &|_| Ok(Box::new(Sim));
+        let of = |layouts: usize| {
+            let asked = AtomicUsize::new(0);
+            let clock =
+                Clock::within("1s", move || asked.fetch_add(1, Ordering::Relaxed) >= layouts);
+            let found = found(&posed, &space, (open, &clock), &answer);
+            (found.lines.len(), found.doubts.is_empty(), found.is_cut)
+        };
+        assert_eq!([0, 1, 2].map(of), [(0, true, true), (1, true, true), (1, false, false)]);
     }
 
     /// Nobody measured how long a P30 takes, and an experiment's answer did not say that its figure is that guess.
