@@ -56,8 +56,9 @@ mod tests {
     /// What is left out for time is said, and the answer is the same.
     #[test]
     fn what_is_not_tried_is_said_and_turns_nothing() {
-        let levels = vec!["md-raid10".to_string(), "md-raid5".to_string()];
-        let asked = Question { levels, ..question("4x 980 pro 1tb", "vm", 1) };
+        let levels = vec!["md-mirror".to_string(), "md-raid10-f2".to_string()];
+        let two = question("2x 980 pro 1tb", "vm", 1);
+        let asked = Question { levels, are_spares_open: false, ..two };
         let of = |clock: Clock| {
             let asked = Question { clock, ..asked.clone() };
             crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap()
