@@ -206,8 +206,8 @@ impl<D: Device> Device for Array<D> {
         if let Some(sender) = self.driver.plugs.sender() {
             self.submitted_by.insert(tag, sender);
         }
-        // What restores a member goes before a program, as md's threads do.
-        while self.core.restores_at().is_some_and(|at| at <= now) {
+        // md's thread goes before a program.
+        while self.core.md_restores_at().is_some_and(|at| at <= now) {
             self.core.advance(now);
             self.prepare(now);
         }

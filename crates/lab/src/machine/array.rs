@@ -77,7 +77,7 @@ fn mapped(
             let rebuild = Rebuild { member, bytes_per_s: Some(rate) };
             let start = part.start.max(volume.restored_sectors);
             let array = array.rebuilding_part(rebuild, start..part.end);
-            match linux::barrier(volume) {
+            match linux::barrier(volume, part.start) {
                 Some(barrier) => array.restored_by_md(barrier),
                 None => array,
             }

@@ -140,19 +140,23 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
     }
 }
 
-/// The barrier between the load of `volume` and what md restores of it, where it has copies.
-pub(super) fn barrier(volume: &Volume) -> Option<Barrier> {
-    let level = &volume.level;
-    let has_copies = level.is_run_by_md() && !level.has_stripe_cache() && level.nested().is_none();
-    has_copies.then(|| match volume.level.spread() {
+/// The barrier between the load of `volume` and what md restores of it, where it has copies; the data begins at `data_sector` of the
+/// member that is restored.
+pub(super) fn barrier(volume: &Volume, data_sector: u64) -> Option<Barrier> {
+    has_barrier(volume).then(|| match volume.level.spread() {
         Some(_) => Barrier::Whole { chunk_sectors: volume.interleave_sectors },
-        None => Barrier::Units,
+        None => Barrier::Units { data_sector },
     })
+}
+
+fn has_barrier(volume: &Volume) -> bool {
+    let level = &volume.level;
+    level.is_run_by_md() && !level.has_stripe_cache() && level.nested().is_none()
 }
 
 /// Whether md restores a member of `volume` by the rules of its copies; parity follows general ones.
 pub(crate) fn is_restored_by_md(volume: &Volume) -> bool {
-    volume.rebuild_bytes_per_s.is_some() && barrier(volume).is_some()
+    volume.rebuild_bytes_per_s.is_some() && has_barrier(volume)
 }
 
 /// How Linux chooses the copy that serves a read.

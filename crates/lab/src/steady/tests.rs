@@ -257,6 +257,23 @@ fn stretches_stand_for_a_rebuild_at_the_drives_pace() {
     assert!((worked_out / exact / (9.0 / 7.0) - 1.0).abs() < 0.02, "{exact} {worked_out}");
 }
 
+/// What md has in front of the data is not restored: 2 MiB of 1 GiB, 129 MiB of 18 TB.
+#[test]
+fn what_is_in_front_of_the_data_is_not_restored() {
+    for (drives, level, start) in [
+        ("2xwd740gd:1GiB", "md-mirror", 4096),
+        ("2xst18000nm000j", "md-mirror", 264_192),
+        ("4xst18000nm000j", "md-raid5", 264_192),
+        ("2xwd740gd:1GiB", "mirror", 0),
+    ] {
+        let trial = trial(&format!(
+            "[volume]\ndrives = '{drives}'\nlevel = '{level}'\n[workload.r]\ncount = 10\n"
+        ));
+        let part = crate::machine::restored_part(&trial.setup.volume, 1).unwrap();
+        assert_eq!(part.start, start, "{drives} {level}");
+    }
+}
+
 /// md's copies at the limit, too: all but what md has in front of the data, whether it is run to its end or worked out.
 #[test]
 fn md_restores_what_is_behind_its_superblock_at_the_limit() {

@@ -46,23 +46,26 @@ pub enum Barrier {
         /// A chunk.
         chunk_sectors: u64,
     },
-    /// md's RAID 1: writes, for each 64 MiB.
-    Units,
+    /// md's RAID 1: writes, for each 64 MiB of the array.
+    Units {
+        /// Where the array begins on a member: pieces have sectors of the member, the load has those of the array.
+        data_sector: u64,
+    },
 }
 
 impl Barrier {
     fn pieces_max(self) -> u64 {
         match self {
             Barrier::Whole { .. } => RAID10_PIECES,
-            Barrier::Units => RAID1_PIECES,
+            Barrier::Units { .. } => RAID1_PIECES,
         }
     }
 
-    /// The barrier that a sector has (`sector_to_idx`).
+    /// The barrier that a sector of the array has (`sector_to_idx`).
     fn of(self, sector: u64) -> u64 {
         match self {
             Barrier::Whole { .. } => 0,
-            Barrier::Units => {
+            Barrier::Units { .. } => {
                 (sector / UNIT_SECTORS).wrapping_mul(GOLDEN_RATIO) >> (64 - UNITS_BITS)
             }
         }
@@ -75,15 +78,25 @@ impl Barrier {
     fn piece_sectors(self) -> u64 {
         match self {
             Barrier::Whole { chunk_sectors } => PIECE_SECTORS.min(chunk_sectors),
-            Barrier::Units => PIECE_SECTORS,
+            Barrier::Units { .. } => PIECE_SECTORS,
         }
     }
 
-    /// Where pieces that begin at `sector` and have one barrier end.
+    /// The barrier of a piece that begins at `sector` of the member.
+    fn of_piece(self, sector: u64) -> u64 {
+        match self {
+            Barrier::Whole { .. } => 0,
+            Barrier::Units { data_sector } => self.of(sector - data_sector),
+        }
+    }
+
+    /// Where pieces that begin at `sector` of the member and have one barrier end.
     fn end(self, sector: u64) -> u64 {
         match self {
             Barrier::Whole { .. } => u64::MAX,
-            Barrier::Units => (sector / UNIT_SECTORS + 1) * UNIT_SECTORS,
+            Barrier::Units { data_sector } => {
+                data_sector + ((sector - data_sector) / UNIT_SECTORS + 1) * UNIT_SECTORS
+            }
         }
     }
 }
@@ -205,9 +218,10 @@ impl SyncThread {
     /// `sectors` from `sector` on are copied. Gives the requests that go in now, and by which barrier.
     pub(super) fn copied(&mut self, now: Nanos, sector: u64, sectors: u64) -> Vec<(u64, usize)> {
         self.pace.restored(sectors);
-        let at = self.barrier.of(sector);
+        let at = self.barrier.of_piece(sector);
         let pieces = sectors.div_ceil(self.barrier.piece_sectors());
-        self.change(now, at, |counts| counts.raised -= pieces);
+        // A piece of before all began again, as after a power cut, is not counted any more.
+        self.change(now, at, |counts| counts.raised = counts.raised.saturating_sub(pieces));
         if self.counts(at).raised > 0 {
             return Vec::new();
         }
@@ -234,7 +248,7 @@ impl SyncThread {
 
     /// When it goes on, if only time keeps it; its next piece begins at `started`.
     pub(super) fn next_event(&self, started: u64) -> Option<Nanos> {
-        let counts = self.counts(self.barrier.of(started));
+        let counts = self.counts(self.barrier.of_piece(started));
         let may = match self.next {
             Next::Sleep { until } | Next::Doze { until } => return Some(until),
             Next::Piece | Next::Look => true,
@@ -249,7 +263,7 @@ impl SyncThread {
     /// `end`.
     pub(super) fn go_on(&mut self, now: Nanos, started: u64, end: u64) -> Option<u64> {
         while self.next_event(started).is_some_and(|at| at <= now) {
-            let at = self.barrier.of(started);
+            let at = self.barrier.of_piece(started);
             self.next = match self.next {
                 Next::Piece if self.is_to_note(now, started, end) => Next::Note,
                 Next::Note => {
@@ -284,7 +298,7 @@ impl SyncThread {
 
     /// One piece where somebody waits, else as many as follow each other.
     fn copy(&mut self, now: Nanos, started: u64, end: u64) -> u64 {
-        let at = self.barrier.of(started);
+        let at = self.barrier.of_piece(started);
         let Counts { raised, waiting, .. } = self.counts(at);
         let most = if waiting > 0 { 1 } else { self.barrier.pieces_max() - raised };
         let sectors = (most.min(PIECES_MERGED) * self.barrier.piece_sectors())
@@ -302,6 +316,7 @@ mod tests {
     use super::*;
 
     const RAID10: Barrier = Barrier::Whole { chunk_sectors: 1024 };
+    const UNITS: Barrier = Barrier::Units { data_sector: 0 };
     const END: u64 = 1 << 24;
     const MS: Nanos = 1_000_000;
 
@@ -334,7 +349,7 @@ mod tests {
     /// Where nobody waits, as many pieces are in flight as may be: 512 of RAID 10, and 32 of a unit of RAID 1.
     #[test]
     fn alone_it_sends_what_may_be_in_flight() {
-        for (barrier, pieces) in [(RAID10, 511), (Barrier::Units, 31)] {
+        for (barrier, pieces) in [(RAID10, 511), (UNITS, 31)] {
             let mut thread = thread(barrier);
             let mut sent = Vec::new();
             while let Some(sectors) = thread.go_on(0, sent.iter().sum(), END) {
@@ -350,12 +365,38 @@ mod tests {
 
     #[test]
     fn raid_1_stops_writes_to_the_unit_that_it_restores() {
-        let mut thread = thread(Barrier::Units);
+        let mut thread = thread(UNITS);
         thread.go_on(0, 0, END).unwrap();
         let far = 4 * UNIT_SECTORS;
         assert!(thread.arrives(0, 0, &Request::read(0, 8)).is_some());
         assert!(thread.arrives(0, 1, &Request::write(far, 8)).is_some());
         assert!(thread.arrives(0, 2, &Request::write(0, 8)).is_none());
+    }
+
+    /// Members of 18 TB have 129 MiB in front of the data: what is restored first belongs to the array's first unit, not to the third.
+    #[test]
+    fn units_are_those_of_the_array() {
+        let data_sector = 264_192;
+        let barrier = Barrier::Units { data_sector };
+        let mut thread = SyncThread::new(0, barrier, None, data_sector);
+        assert_eq!(thread.go_on(0, data_sector, data_sector + END), Some(1280));
+        assert!(thread.arrives(0, 0, &Request::write(data_sector, 8)).is_some());
+        assert!(thread.arrives(0, 1, &Request::write(0, 8)).is_none());
+        thread.copied(MS, data_sector, 1280);
+        // Pieces end with their unit.
+        let last = data_sector + UNIT_SECTORS - 128;
+        let mut thread = SyncThread::new(0, barrier, None, last);
+        assert_eq!(thread.go_on(0, last, data_sector + END), Some(128));
+    }
+
+    /// What is left of before a power cut may end after all has begun again.
+    #[test]
+    fn a_piece_of_before_a_power_cut_is_not_counted() {
+        let mut thread = thread(RAID10);
+        let sectors = thread.go_on(0, 0, END).unwrap();
+        thread.start_again(MS, 0);
+        thread.copied(2 * MS, 0, sectors);
+        assert!(thread.arrives(2 * MS, 0, &Request::read(0, 8)).is_some());
     }
 
     /// What it has restored is read after a sixteenth of the member, or five minutes, and once nothing is in flight.

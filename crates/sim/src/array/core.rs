@@ -459,6 +459,12 @@ impl Core {
         self.restoring.as_ref().and_then(Restoring::next_event)
     }
 
+    /// The same where md's thread restores the member.
+    pub(super) fn md_restores_at(&self) -> Option<Nanos> {
+        let by_md = self.restoring.as_ref().filter(|restoring| restoring.thread.is_some());
+        by_md.and_then(Restoring::next_event)
+    }
+
     /// Starts the chunks of a rebuild that are due by `now`.
     #[inline]
     pub fn advance(&mut self, now: Nanos) {

@@ -215,7 +215,7 @@ fn arrays_with_a_member_down_and_arrays_that_restore_one() {
 
 #[test]
 fn copies_that_md_restores() {
-    let barriers = [Barrier::Whole { chunk_sectors: 16 }, Barrier::Units];
+    let barriers = [Barrier::Whole { chunk_sectors: 16 }, Barrier::Units { data_sector: 0 }];
     for (level, barrier) in ["md-raid10", "md-mirror"].into_iter().zip(barriers) {
         let level: Level = level.parse().unwrap();
         for bytes_per_s in [None, Some(1_000_000), Some(40_000)] {

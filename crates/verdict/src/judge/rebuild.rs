@@ -86,7 +86,7 @@ pub(super) fn doubt(manifest: &Manifest, records: &[Record]) -> Option<Point> {
 /// What docs/md.md has of parity that is restored.
 const OF_PARITY: &str = "with `volume.rebuild` RAID 5 and 6 are modelled without md's stripe cache: large reads in order come out 1.6 times as \
                          fast, writes of 64 KiB in order a tenth as fast as with it (docs/md.md); do not compare them with arrays where nothing is \
-                         restored. On RAID 5 the load is 0.45 to 1.24 times as fast as in the kernel, and 0.86 to 14 times as much is restored; \
+                         restored. On RAID 5 the load is 0.45 to 1.28 times as fast as in the kernel, and 0.86 to 14 times as much is restored; \
                          `--on kernel` restores one array of md's own levels";
 
 /// The same of copies that have one barrier.
