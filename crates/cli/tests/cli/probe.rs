@@ -79,7 +79,18 @@ fn a_data_sheet_becomes_a_disk_that_can_be_asked_about() {
     );
     let tuned = json(
         directory,
-        &["tune", "--drives", "4x./my-disk.toml", "--workload", "log", "--survive", "1", "--json"],
+        &[
+            "tune",
+            "--what-if",
+            "0s",
+            "--drives",
+            "4x./my-disk.toml",
+            "--workload",
+            "log",
+            "--survive",
+            "1",
+            "--json",
+        ],
     );
     assert!(tuned["best"]["volume.level"].is_string(), "{tuned}");
     for (flags, words) in [

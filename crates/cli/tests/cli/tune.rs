@@ -112,7 +112,7 @@ fn the_page_comes_with_the_answer() {
 /// With a price, room has its own in the front; drives that differ in cost are held against each other by it.
 #[test]
 fn cost_is_a_column_and_a_criterion() {
-    let said = stdout(scratch().path(), &with(&["--price", "90"]));
+    let said = stdout(scratch().path(), &with(&["--price", "90", "--what-if", "0s"]));
     assert!(said.contains("  room  US$ per TB  survives  "), "{said}");
     assert!(
         said.contains("in speed, room, survival and risk at once"),
@@ -123,7 +123,8 @@ fn cost_is_a_column_and_a_criterion() {
                level = [\"md-raid5\", \"md-raid6\"]\n[workload.r]\nkind = \"random\"\nop = \"read\"\ndepth = 8\n";
     std::fs::write(here.path().join("two.toml"), two).unwrap();
     let front = |more: &[&str]| {
-        let found = json(here.path(), &[&["tune", "two.toml", "--json"], more].concat());
+        let found =
+            json(here.path(), &[&["tune", "two.toml", "--json", "--what-if", "0s"], more].concat());
         found["front"].as_array().unwrap().clone()
     };
     let has_four = |rows: &[serde_json::Value]| {
@@ -133,7 +134,7 @@ fn cost_is_a_column_and_a_criterion() {
     assert!(!has_four(&free), "six are faster and hold more: {free:?}");
     assert!(has_four(&priced), "four cost less: {priced:?}");
     assert!(priced.iter().all(|row| row["usd_per_tb"].is_f64() && row["cost_usd"].is_f64()));
-    let said = stdout(here.path(), &["tune", "two.toml", "--price", "280"]);
+    let said = stdout(here.path(), &["tune", "two.toml", "--price", "280", "--what-if", "0s"]);
     assert!(said.contains("in speed, room, survival, risk and cost at once"), "{said}");
 }
 
@@ -187,8 +188,17 @@ fn read_ahead_is_set_where_it_gains() {
 /// Two parities are no slower than one where many disks are read in order, and lose far less.
 #[test]
 fn of_what_is_as_fast_the_safer_is_taken() {
-    let ask =
-        ["tune", "--drives", "10x exos x18", "--workload", "media", "--level", "md-raid5,md-raid6"];
+    let ask = [
+        "tune",
+        "--what-if",
+        "0s",
+        "--drives",
+        "10x exos x18",
+        "--workload",
+        "media",
+        "--level",
+        "md-raid5,md-raid6",
+    ];
     let said = stdout(scratch().path(), &ask);
     assert!(
         said.starts_with("Use md-raid6, 1MiB chunk (not reliably slower than md-raid5, "),
@@ -353,8 +363,17 @@ fn what_is_known_beforehand_can_be_limited() {
 #[test]
 fn commits_can_be_limited_and_minimised() {
     let here = scratch();
-    let drives =
-        ["tune", "--drives", "4x wd740gd", "--workload", "postgres", "--level", "md-raid10"];
+    let drives = [
+        "tune",
+        "--what-if",
+        "0s",
+        "--drives",
+        "4x wd740gd",
+        "--workload",
+        "postgres",
+        "--level",
+        "md-raid10",
+    ];
     let limited = [&drives[..], &["--subject-to", "commit_p99 <= 1us"]].concat();
     let output = ileave(here.path(), &limited);
     assert_eq!(output.status.code(), Some(1));
@@ -398,7 +417,8 @@ fn drives_come_from_an_inventory() {
     std::fs::write(scratch.path().join("lsblk.json"), lsblk).unwrap();
     let mdstat = "Personalities : [raid5]\nmd7 : active raid5 sdd[3] sdc[2] sdb[1] sda[0]\n      52734000 blocks super 1.2 level 5, 512k chunk, algorithm 2 [4/4] [UUUU]\n";
     std::fs::write(scratch.path().join("mdstat"), mdstat).unwrap();
-    let from = ["tune", "--from", "lsblk.json", "--from", "mdstat", "--workload", "vm"];
+    let from =
+        ["tune", "--what-if", "0s", "--from", "lsblk.json", "--from", "mdstat", "--workload", "vm"];
     let ask = |more: &[&str]| {
         let arguments: Vec<&str> = from.into_iter().chain(more.iter().copied()).collect();
         ileave(scratch.path(), &arguments)
@@ -462,7 +482,8 @@ fn prices_are_dated_and_the_safer_of_two_is_taken() {
 fn a_budget_buys_drives() {
     let scratch = scratch();
     let ask = |drives: &str, more: &[&str]| {
-        let first = ["tune", "--drives", drives, "--workload", "media", "--json"];
+        let first =
+            ["tune", "--what-if", "0s", "--drives", drives, "--workload", "media", "--json"];
         let more = ["--level", "md-raid5", "--price", "300"].iter().chain(more);
         json(scratch.path(), &first.iter().chain(more).copied().collect::<Vec<_>>())
     };
@@ -524,17 +545,27 @@ fn an_experiment_that_caches_make_unsafe_says_how_to_turn_them_off() {
     let unsafe_one = "objective = \"max w\"\n[volume]\ndrives = \"4xwd740gd\"\nlevel = [\"md-raid10\", \"md-mirror\"]\n\
                       interleave = \"512KiB\"\n[workload.w]\nkind = \"random\"\nop = \"write\"\nblock = \"16KiB\"\n";
     std::fs::write(here.path().join("nas.toml"), unsafe_one).unwrap();
-    let said = stdout(here.path(), &["tune", "nas.toml", "--safe"]).replace("\n ", " ");
+    let said =
+        stdout(here.path(), &["tune", "nas.toml", "--safe", "--what-if", "0s"]).replace("\n ", " ");
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         said.contains("turn the drives' write caches off: `--set drive.write_cache=false`."),
         "{said}"
     );
-    let off = ["tune", "nas.toml", "--safe", "--set", "drive.write_cache=false"];
+    let off = ["tune", "nas.toml", "--safe", "--what-if", "0s", "--set", "drive.write_cache=false"];
     assert!(stdout(here.path(), &off).starts_with("Use "));
     // A level that is left out is named.
-    let three =
-        ["tune", "--drives", "3x wd740gd", "--workload", "restore", "--level", "md-raid5,md-raid6"];
+    let three = [
+        "tune",
+        "--what-if",
+        "0s",
+        "--drives",
+        "3x wd740gd",
+        "--workload",
+        "restore",
+        "--level",
+        "md-raid5,md-raid6",
+    ];
     let warned = String::from_utf8(ileave(here.path(), &three).stderr).unwrap();
     assert!(
         warned.contains("--level md-raid6: it needs 4 members, and there are 3; it is not tried"),
@@ -545,7 +576,17 @@ fn an_experiment_that_caches_make_unsafe_says_how_to_turn_them_off() {
 /// Arrays side by side have their commands, which take no uneven number of members.
 #[test]
 fn many_members_are_built_in_groups() {
-    let ask = ["tune", "--drives", "12x ST18000NM000J", "--workload", "media", "--survive", "2"];
+    let ask = [
+        "tune",
+        "--what-if",
+        "0s",
+        "--drives",
+        "12x ST18000NM000J",
+        "--workload",
+        "media",
+        "--survive",
+        "2",
+    ];
     let scratch = scratch();
     let two = [&ask[..], &["--level", "md-raid60-2", "--json"]].concat();
     let commands = json(scratch.path(), &two)["commands"].to_string();
@@ -591,7 +632,16 @@ fn a_trace_is_work() {
         format!("{},host,0,{kind},{place},4096,0\n", 128_166_372_000_000_000 + n * 200_000)
     });
     std::fs::write(scratch.path().join("mine.csv"), lines.collect::<String>()).unwrap();
-    let ask = ["tune", "--drives", "4x ST18000NM000J", "--workload", "mine.csv", "--json"];
+    let ask = [
+        "tune",
+        "--what-if",
+        "0s",
+        "--drives",
+        "4x ST18000NM000J",
+        "--workload",
+        "mine.csv",
+        "--json",
+    ];
     let found = json(scratch.path(), &ask);
     assert_eq!(found["front"][0]["unit"], "ms");
     assert!(found["verdict"].as_str().unwrap().contains("trace"), "{}", found["verdict"]);
@@ -709,7 +759,7 @@ fn a_large_experiment_is_raced() {
 /// What a stripe without copies gives on cloud volumes is what it gives where it is asked for.
 #[test]
 fn cloud_volumes_are_shown_without_copies() {
-    let asked = ["tune", "--drives", "4x gp3", "--workload", "postgres"];
+    let asked = ["tune", "--what-if", "0s", "--drives", "4x gp3", "--workload", "postgres"];
     let with = |more: &[&'static str]| [&asked[..], more].concat();
     let here = scratch();
     let said = stdout(here.path(), &asked);
@@ -770,7 +820,7 @@ fn the_guide_says_what_the_program_says() {
 /// The guide had "10 measured pairs", all right, for months after there were 13.
 #[test]
 fn the_guide_counts_the_pairs_that_the_program_counts() {
-    let asked = ["tune", "--drives", "4x 980 pro 1tb", "--workload", "postgres"];
+    let asked = ["tune", "--what-if", "0s", "--drives", "4x 980 pro 1tb", "--workload", "postgres"];
     let text = stdout(scratch().path(), &asked);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let number = |before: &str| {
