@@ -7,7 +7,12 @@ use lab::rig::{Prepared, Rig};
 use lab::{Error, catalogue};
 use serde_json::Value;
 use tune::work::Work;
-use tune::{Drives, Question, tune};
+use tune::{Clock, Drives, Question, tune};
+
+/// Without what-if trials: for tests that look at none of what they say.
+fn no_what_ifs() -> Clock {
+    Clock::within("0s", || true)
+}
 
 /// The answer of so many disks of 18 TB that survive so many failures.
 fn answer(members: usize, work: &str, survive: usize) -> (Value, String) {
@@ -47,7 +52,8 @@ fn many_members_are_tried_in_groups() {
     let work = Work::find("media", &drives).unwrap();
     // Three far copies are ahead of both; this is about parity.
     let levels = ["md-raid6", "md-raid60-2"].map(String::from).to_vec();
-    let question = Question { survive: 2, levels, ..Question::new(drives, work) };
+    let clock = no_what_ifs();
+    let question = Question { survive: 2, levels, clock, ..Question::new(drives, work) };
     let found = tune(&question, &Sim, None, &mut |_| ()).unwrap();
     let (found, text) = (found.json(), found.text());
     let rows = found["front"].as_array().unwrap();
@@ -222,7 +228,7 @@ fn a_bitmap_on_flushes_that_nobody_measured_says_so() {
     let said = |drive: &str, work: &str| {
         let drives = Drives::new(2, catalogue::drive(drive).unwrap()).unwrap();
         let work = Work::find(work, &drives).unwrap();
-        let question = Question { survive: 1, ..Question::new(drives, work) };
+        let question = Question { survive: 1, clock: no_what_ifs(), ..Question::new(drives, work) };
         let found = tune(&question, &Sim, None, &mut |_| ()).unwrap();
         let words = found.text().split_whitespace().collect::<Vec<_>>().join(" ");
         let (doubt, bitmap) = (words.find("they are assumed"), words.find("write-intent bitmap"));
@@ -268,7 +274,7 @@ impl Rig for FailsWithBitmap {
 fn a_setting_that_cannot_be_tried_costs_only_its_line() {
     let drives = Drives::new(2, catalogue::drive("st18000nm000j").unwrap()).unwrap();
     let work = Work::find("vm", &drives).unwrap();
-    let question = Question { survive: 1, ..Question::new(drives, work) };
+    let question = Question { survive: 1, clock: no_what_ifs(), ..Question::new(drives, work) };
     let answer = |rig: &dyn Rig| tune(&question, rig, None, &mut |_| ()).unwrap();
     let (whole, lacking) = (answer(&Sim), answer(&FailsWithBitmap));
     let words = lacking.text().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -288,7 +294,7 @@ fn the_front_has_the_answer_itself() {
     for (members, drive, work) in [(4, "980-pro-1tb", "vm"), (3, "gp3", "log")] {
         let drives = Drives::new(members, catalogue::drive(drive).unwrap()).unwrap();
         let work = Work::find(work, &drives).unwrap();
-        let question = Question { survive: 1, ..Question::new(drives, work) };
+        let question = Question { survive: 1, clock: no_what_ifs(), ..Question::new(drives, work) };
         let found = tune(&question, &Sim, None, &mut |_| ()).unwrap().json();
         assert!(
             found["verdict"].as_str().unwrap().contains("(the default"),
