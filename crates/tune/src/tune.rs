@@ -91,7 +91,7 @@ pub fn tune(
     let (groups, (front, degraded)) = front_of(&tried, &verdict, best)?;
     let decides = Decides::of_question(&tried, &verdict)?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
-    let points = &points_of(&tried, first, (&verdict, there.map(|(_, there)| there)));
+    let points = &points_of(&tried, first, (&verdict, there.map(|(_, there)| there)))?;
     let found =
         Found { question, best, first, second, other, why, than, judged, points, confirmed };
     let beside = OfQuestion { tried: &tried, best }.beside(&inputs)?;
@@ -145,9 +145,9 @@ fn points_of(
     tried: &Tried<'_>,
     first: &Ranked,
     (verdict, there): (&Verdict, Option<&Verdict>),
-) -> Vec<Point> {
-    let own = || verdict.points_for(&first.at, &tried.manifest, &tried.records);
-    there.map_or_else(own, |there| there.points.clone())
+) -> Result<Vec<Point>> {
+    let own = || verdict.points_for(&first.at, &tried.manifest, &tried.records, &tried.wishes());
+    there.map_or_else(own, |there| Ok(there.points.clone()))
 }
 
 /// What is tried once it is known what to build.

@@ -1,8 +1,10 @@
 //! What is asked of a verdict by who picks a layout among those that tie: that may be another than the fastest.
 
-use super::{Point, Ranked, Verdict};
+use super::layouts::Layouts;
+use super::{Point, Ranked, Verdict, Wishes, constraints};
 use crate::stats::noise::Difference;
 use serde_json::{Map, Value as Json};
+use store::error::Result;
 use store::record::Record;
 use store::{Happened, Manifest};
 
@@ -17,22 +19,32 @@ impl Verdict {
         self.noise.difference_as_of(self.better, &of.samples, &other.samples, trials_min)
     }
 
-    /// What is said of how its trials went, of the layout `at` as the one that is recommended: that may be another than the fastest.
+    /// What is said of the layout `at` as the one that is recommended, which may be another than the fastest: what it has of what
+    /// `wishes` limit, and how its trials went.
+    ///
+    /// # Errors
+    ///
+    /// As [`Verdict::new`].
     pub fn points_for(
         &self,
         at: &Map<String, Json>,
         manifest: &Manifest,
         records: &[Record],
-    ) -> Vec<Point> {
+        wishes: &Wishes,
+    ) -> Result<Vec<Point>> {
+        let layouts = Layouts::new(&manifest.asked(&wishes.choose)?, records);
         let mut about = self.clone();
         if let Some(place) = about.ranked.iter().position(|ranked| ranked.at == *at) {
             about.ranked[..=place].rotate_right(1);
         }
-        let of =
-            |verdict: &Verdict| verdict.points_of_trials(manifest, records, &Happened::default());
-        let of_fastest = of(self);
+        let of = |verdict: &Verdict| -> Result<Vec<Point>> {
+            let mut own = constraints::told(verdict, &layouts, wishes)?;
+            own.extend(verdict.points_of_trials(manifest, records, &Happened::default()));
+            Ok(own)
+        };
+        let of_fastest = of(self)?;
         let kept = self.points.iter().filter(|point| !of_fastest.contains(point)).cloned();
-        kept.chain(of(&about)).collect()
+        Ok(kept.chain(of(&about)?).collect())
     }
 }
 
@@ -76,7 +88,7 @@ mod tests {
         assert!(surer.half <= found.half);
     }
 
-    /// The line about spindles was of the fastest, also where another layout was recommended.
+    /// The lines about spindles and limits were of the fastest, also where another layout was recommended.
     #[test]
     fn what_is_picked_is_what_the_lines_are_about() {
         let (manifest, mut records) = modelled(
@@ -89,14 +101,20 @@ mod tests {
             record.samples.insert("mb_per_s", if is_fast { rate * 1.01 } else { rate });
             record.samples.insert("requests_per_s", if is_fast { rate * 1.01 } else { rate });
         }
-        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let wishes = Wishes { subject_to: vec!["mb_per_s >= 10".into()], ..Wishes::default() };
+        let verdict = Verdict::new(&manifest, &records, &wishes).unwrap();
         let about = |place: usize| {
-            let points = verdict.points_for(&verdict.ranked[place].at, &manifest, &records);
+            let at = &verdict.ranked[place].at;
+            let points = verdict.points_for(at, &manifest, &records, &wishes).unwrap();
             let abouts: Vec<String> = points.iter().map(|point| point.about.clone()).collect();
-            let own = points.into_iter().find(|point| point.about == "spindles").unwrap().text;
-            (own, abouts)
+            let text =
+                |about| points.iter().find(|point| point.about == about).unwrap().text.clone();
+            (text("spindles"), abouts, text("limit"))
         };
-        let [(fastest, of_fastest), (other, of_other)] = [about(0), about(1)];
+        let [(fastest, of_fastest, limit), (other, of_other, limit_of_other)] =
+            [about(0), about(1)];
+        assert!(limit.ends_with(": 141.4 MB/s"), "{limit}");
+        assert!(limit_of_other.ends_with(": 140.0 MB/s"), "{limit_of_other}");
         assert!(fastest.contains(" in 5 repeats interleave 32 (16 KiB) made 101"), "{fastest}");
         assert!(other.contains(" in 5 repeats interleave 1024 (512 KiB) made 100"), "{other}");
         assert_eq!(of_fastest, of_other);
