@@ -570,17 +570,7 @@ pub(crate) mod tests {
             ..one.clone()
         });
         let at = |value: f64| rates.iter().find(|of| of.value.total_cmp(&value).is_eq()).unwrap();
-        let parity = Worth {
-            ranked: at(100.0),
-            room: 300,
-            survives: 1,
-            gone: 0.01,
-            may_be_torn: true,
-            is_kept: true,
-            cost_usd: None,
-            spread: None,
-            is_answer: false,
-        };
+        let parity = parity(at(100.0));
         let logged = Worth { ranked: at(95.0), may_be_torn: false, ..parity };
         let front = |all: &[Worth<'_>], error| Worth::front(all, &verdict(error));
         assert_eq!(front(&[parity, logged], 0.1), [1]);
@@ -604,6 +594,21 @@ pub(crate) mod tests {
         assert_eq!(front(&[mirror, of(Spread::Far, 100.0, 0.01)], 0.1), [0]);
     }
 
+    /// What a RAID 5 that is kept is worth.
+    fn parity(ranked: &Ranked) -> Worth<'_> {
+        Worth {
+            ranked,
+            room: 300,
+            survives: 1,
+            gone: 0.01,
+            may_be_torn: true,
+            is_kept: true,
+            cost_usd: None,
+            spread: None,
+            is_answer: false,
+        }
+    }
+
     /// Two that swing together by more than they differ are two, as the standings say: over the same seeds.
     #[test]
     fn trials_of_the_same_seeds_are_paired() {
@@ -619,17 +624,7 @@ pub(crate) mod tests {
             ..one.clone()
         };
         let both = [ranked(&fast), ranked(&slow)];
-        let parity = Worth {
-            ranked: &both[0],
-            room: 300,
-            survives: 1,
-            gone: 0.01,
-            may_be_torn: true,
-            is_kept: true,
-            cost_usd: None,
-            spread: None,
-            is_answer: false,
-        };
+        let parity = parity(&both[0]);
         let all = [parity, Worth { ranked: &both[1], may_be_torn: false, ..parity }];
         assert_eq!(Worth::front(&all, &verdict), [1]);
         let is_even = |verdict: &Verdict| crate::pick::is_even(verdict, &both[0], &both[1]);

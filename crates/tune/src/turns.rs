@@ -255,6 +255,18 @@ fn turned(others: &[&Doubt]) -> Vec<String> {
     rivals_of(&winners).into_iter().map(to).collect()
 }
 
+/// As what a part of the load was tried: `4 and 16`.
+fn values(others: &[&Doubt], what: &str) -> String {
+    let mut values: Vec<String> = Vec::new();
+    for doubt in others.iter().filter(|doubt| doubt.what == what) {
+        let value = doubt.written(doubt.otherwise);
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    listed(&values)
+}
+
 fn sensitivity(others: &[&Doubt]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for doubt in others {
@@ -263,7 +275,11 @@ fn sensitivity(others: &[&Doubt]) -> String {
         }
     }
     let of_load = |name: &&&str| name.contains(' ');
-    let load: Vec<String> = names.iter().filter(of_load).map(|name| (*name).into()).collect();
+    let load: Vec<String> = names
+        .iter()
+        .filter(of_load)
+        .map(|name| format!("{} {name}", values(others, name)))
+        .collect();
     let figures = names.len() - load.len();
     let mut how = format!("±{:.0} %", 100.0 * UNCERTAIN);
     if others.iter().any(|doubt| doubt.is_switch) {
@@ -275,9 +291,7 @@ fn sensitivity(others: &[&Doubt]) -> String {
         1 => tried.push(format!("the drive's one estimated figure ({how})")),
         _ => tried.push(format!("the drive's {figures} estimated figures ({how})")),
     }
-    if !load.is_empty() {
-        tried.push(listed(&load));
-    }
+    tried.extend(load);
     let error = others.iter().map(|doubt| doubt.error).fold(0.0, f64::max);
     let tried = format!(
         "varied one at a time in short trials (which miss differences below {:.0} %): {}",
@@ -378,7 +392,8 @@ mod tests {
         );
         let text = &held[1].1;
         assert!(
-            text.starts_with("the choice holds against B; varied") && text.ends_with(": % reads")
+            text.starts_with("the choice holds against B; varied")
+                && text.ends_with(": 85 % reads")
         );
         let turned = super::lines(&[doubt("in flight", 4.0, 0.5), doubt("in flight", 64.0, 0.5)]);
         assert_eq!(
