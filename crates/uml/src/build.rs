@@ -19,10 +19,11 @@ use std::process::{Command, Stdio};
 const CONFIGURATION: &str = include_str!("../kernel/config");
 
 /// Changes to the source, by name, in the order in which they are made.
-const PATCHES: [(&str, &str); 3] = [
+const PATCHES: [(&str, &str); 4] = [
     ("whole-register-state.patch", include_str!("../kernel/whole-register-state.patch")),
     ("same-random-numbers.patch", include_str!("../kernel/same-random-numbers.patch")),
     ("cost-of-the-clock.patch", include_str!("../kernel/cost-of-the-clock.patch")),
+    ("fewer-messages.patch", include_str!("../kernel/fewer-messages.patch")),
 ];
 
 /// A kernel that was made.

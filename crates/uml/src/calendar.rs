@@ -1,8 +1,9 @@
 //! The time-travel protocol (`include/uapi/linux/um_timetravel.h`): the kernel asks for a time at which it wants to
 //! run and waits; the calendar says when it may.
 //!
-//! Each message is 16 bytes, an operation, a sequence number and a time, and is acknowledged by one with the same
-//! number.
+//! Each message is 16 bytes, an operation, a sequence number and a time. Questions are answered by one with the same
+//! number, and so is a `FreeUntil` that is said to a running kernel. The protocol has all messages acknowledged;
+//! `kernel/fewer-messages.patch` leaves that out where nothing waits for it.
 
 use crate::{Error, Result};
 use sim::Nanos;
@@ -21,9 +22,9 @@ pub enum Operation {
     Ack = 0,
     /// The kernel is there.
     Start = 1,
-    /// It wants to run at a time.
+    /// It wants to run at a time, earlier than it has said with `Wait`.
     Request = 2,
-    /// It has nothing to do until the time that it has requested.
+    /// It has nothing to do until a time.
     Wait = 3,
     /// It asks for the time.
     Get = 4,
@@ -163,14 +164,14 @@ impl Calendar {
     ///
     /// # Errors
     ///
-    /// As for [`serve`](Self::serve).
-    pub fn run(&mut self, next: Nanos) -> Result<Alive> {
+    /// Where it cannot be told.
+    pub fn run(&mut self, next: Nanos) -> Result<()> {
         self.pass_to(self.requested);
         self.waiting = false;
-        if self.free_until(next)? == Alive::Ended {
-            return Ok(Alive::Ended);
-        }
-        self.call(Operation::Run, self.now)
+        self.promised = next;
+        let messages = [(Operation::FreeUntil, next), (Operation::Run, self.now)];
+        let bytes = messages.map(|(operation, time)| self.message(operation, time).bytes());
+        self.send(bytes.as_flattened())
     }
 
     /// Something happens earlier than was thought: the kernel may run by itself only until `next`.
@@ -179,26 +180,26 @@ impl Calendar {
     ///
     /// As for [`serve`](Self::serve).
     pub fn shorten(&mut self, next: Nanos) -> Result<Alive> {
-        if next < self.promised { self.free_until(next) } else { Ok(Alive::Yes) }
-    }
-
-    fn free_until(&mut self, next: Nanos) -> Result<Alive> {
+        if next >= self.promised {
+            return Ok(Alive::Yes);
+        }
         self.promised = next;
-        self.call(Operation::FreeUntil, next)
-    }
-
-    /// Sends a message and waits for its acknowledgement, while it serves the kernel's own.
-    fn call(&mut self, operation: Operation, time: Nanos) -> Result<Alive> {
-        self.sequence = self.sequence.wrapping_add(1);
-        let sequence = self.sequence;
-        self.send(Message { operation, sequence, time })?;
+        let message = self.message(Operation::FreeUntil, next);
+        self.send(&message.bytes())?;
+        // What follows goes another way: the kernel must know it before.
         loop {
-            match self.receive(Some(sequence))? {
+            match self.receive(Some(message.sequence))? {
                 (Alive::Ended, _) => return Ok(Alive::Ended),
                 (Alive::Yes, true) => return Ok(Alive::Yes),
                 (Alive::Yes, false) => {}
             }
         }
+    }
+
+    /// The next message to the kernel.
+    fn message(&mut self, operation: Operation, time: Nanos) -> Message {
+        self.sequence = self.sequence.wrapping_add(1);
+        Message { operation, sequence: self.sequence, time }
     }
 
     /// Reads a message; the second is whether it is the acknowledgement that is `awaited`.
@@ -210,17 +211,18 @@ impl Calendar {
             Err(error) => return Err(Error::from(error).context("the kernel's time-travel socket")),
         }
         let message = Message::parse(bytes)?;
-        let mut answer = 0;
+        let mut answer = None;
         match message.operation {
             Operation::Ack => return Ok((Alive::Yes, awaited == Some(message.sequence))),
-            Operation::Start => {}
+            Operation::Start => answer = Some(0),
             Operation::Request => self.requested = message.time,
             Operation::Wait => {
+                self.requested = message.time;
                 self.waiting = true;
                 self.promised = 0;
             }
-            Operation::Get => answer = self.now,
-            Operation::GetTimeOfDay => answer = self.epoch.saturating_add(self.now),
+            Operation::Get => answer = Some(self.now),
+            Operation::GetTimeOfDay => answer = Some(self.epoch.saturating_add(self.now)),
             Operation::Update if message.time >= self.now => self.now = message.time,
             Operation::Update => {
                 return Err(Error::new(format!(
@@ -235,12 +237,15 @@ impl Calendar {
                 )));
             }
         }
-        self.send(Message { operation: Operation::Ack, sequence: message.sequence, time: answer })?;
+        if let Some(time) = answer {
+            let operation = Operation::Ack;
+            self.send(&Message { operation, sequence: message.sequence, time }.bytes())?;
+        }
         Ok((Alive::Yes, false))
     }
 
-    fn send(&mut self, message: Message) -> Result<()> {
-        match self.stream.write_all(&message.bytes()) {
+    fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        match self.stream.write_all(bytes) {
             // The next read sees the end.
             Err(error) if is_end(error.kind()) => Ok(()),
             sent => {
@@ -272,42 +277,65 @@ mod tests {
         assert!(Message::parse(bytes).unwrap_err().to_string().contains("unknown operation 9"));
     }
 
-    /// A kernel that asks for a time, waits and is let run.
-    #[test]
-    fn a_kernel_runs_when_its_time_has_come() {
+    /// A calendar and a kernel that has said these things to it.
+    fn heard(said: &[(Operation, Nanos)]) -> (Calendar, UnixStream) {
         let (ours, mut kernel) = UnixStream::pair().unwrap();
         let mut calendar = Calendar::new(ours, 1_000);
-        let mut say = |operation, time| {
-            let message = Message { operation, sequence: 1, time };
-            kernel.write_all(&message.bytes()).unwrap();
-        };
-        say(Operation::GetTimeOfDay, 0);
-        say(Operation::Request, 500);
-        say(Operation::Wait, 0);
-        for _ in 0..3 {
+        for &(operation, time) in said {
+            kernel.write_all(&Message { operation, sequence: 1, time }.bytes()).unwrap();
             assert_eq!(calendar.serve().unwrap(), Alive::Yes);
         }
+        (calendar, kernel)
+    }
+
+    /// What the calendar says until it is silent.
+    fn said(kernel: &mut UnixStream) -> Vec<(Operation, Nanos)> {
+        kernel.set_nonblocking(true).unwrap();
+        let mut bytes = Vec::new();
+        let silent = kernel.read_to_end(&mut bytes).unwrap_err();
+        assert_eq!(silent.kind(), ErrorKind::WouldBlock);
+        let (messages, rest) = bytes.as_chunks::<{ Message::BYTES }>();
+        assert!(rest.is_empty());
+        let message = |bytes: &[u8; Message::BYTES]| Message::parse(*bytes).unwrap();
+        messages.iter().map(message).map(|of| (of.operation, of.time)).collect()
+    }
+
+    /// A kernel that waits, wants to run earlier after all, and is let run.
+    #[test]
+    fn a_kernel_runs_when_its_time_has_come() {
+        let (mut calendar, mut kernel) =
+            heard(&[(Operation::GetTimeOfDay, 0), (Operation::Wait, 600), (Operation::Get, 0)]);
+        assert_eq!(calendar.waits_until(), Some(600));
+        kernel.write_all(&request(500).bytes()).unwrap();
+        assert_eq!(calendar.serve().unwrap(), Alive::Yes);
         assert_eq!(calendar.waits_until(), Some(500));
-        // The kernel acknowledges what the calendar is about to say.
-        let first = (1 << 30) + 1;
-        for sequence in [first, first + 1] {
-            let message = Message { operation: Operation::Ack, sequence, time: 0 };
-            kernel.write_all(&message.bytes()).unwrap();
-        }
-        assert_eq!(calendar.run(800).unwrap(), Alive::Yes);
+        calendar.run(800).unwrap();
         assert_eq!((calendar.now(), calendar.waits_until()), (500, None));
-        let mut heard = Vec::new();
-        for _ in 0..5 {
-            let mut bytes = [0; Message::BYTES];
-            kernel.read_exact(&mut bytes).unwrap();
-            let message = Message::parse(bytes).unwrap();
-            heard.push((message.operation, message.time));
-        }
-        let acks = [(Operation::Ack, 1_000), (Operation::Ack, 0), (Operation::Ack, 0)];
-        assert_eq!(heard[..3], acks);
-        assert_eq!(heard[3..], [(Operation::FreeUntil, 800), (Operation::Run, 500)]);
+        // Questions alone are answered.
+        let answers = [(Operation::Ack, 1_000), (Operation::Ack, 0)];
+        let runs = [(Operation::FreeUntil, 800), (Operation::Run, 500)];
+        assert_eq!(said(&mut kernel), [answers, runs].concat());
+        kernel.set_nonblocking(false).unwrap();
         drop(kernel);
         assert_eq!(calendar.serve().unwrap(), Alive::Ended);
+    }
+
+    fn request(time: Nanos) -> Message {
+        Message { operation: Operation::Request, sequence: 1, time }
+    }
+
+    /// A kernel that runs is told of what happens earlier than it was promised, and has acknowledged that.
+    #[test]
+    fn a_promise_is_shortened_and_not_lengthened() {
+        let (mut calendar, mut kernel) = heard(&[(Operation::Wait, 500)]);
+        calendar.run(800).unwrap();
+        assert_eq!(calendar.shorten(900).unwrap(), Alive::Yes);
+        let sequence = (1 << 30) + 3;
+        let answer = Message { operation: Operation::Ack, sequence, time: 0 };
+        kernel.write_all(&answer.bytes()).unwrap();
+        assert_eq!(calendar.shorten(700).unwrap(), Alive::Yes);
+        let runs = [(Operation::FreeUntil, 800), (Operation::Run, 500)];
+        assert_eq!(said(&mut kernel), [&runs[..], &[(Operation::FreeUntil, 700)]].concat());
     }
 
     #[test]

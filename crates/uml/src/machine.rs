@@ -6,6 +6,7 @@
 //! * A kick finds the kernel's time exact, for it comes after an update. It is answered only after the kernel knows that
 //!   the next event may now be earlier.
 //! * A disk calls the kernel only while that waits, and nothing is sent to its calendar before the call is answered.
+//! * What the kernel has said to its calendar before it kicks or answers is served before that.
 
 use crate::calendar::{Alive, Calendar, NEVER};
 use crate::control::{self, Mark};
@@ -208,7 +209,8 @@ impl<'a> Machine<'a> {
             return self.deliver();
         }
         if until < NEVER {
-            return self.calendar.run(next);
+            self.calendar.run(next)?;
+            return Ok(Alive::Yes);
         }
         // It waits for something that is not in this world, such as its connection to a disk.
         self.listen(keep_on)
@@ -369,15 +371,15 @@ impl<'a> Machine<'a> {
     fn listen(&mut self, keep_on: &mut dyn FnMut() -> Result<()>) -> Result<Alive> {
         let mut silent = 0;
         let spoke = loop {
-            let mut waiting =
-                vec![PollFd::from_borrowed_fd(self.calendar.descriptor(), PollFlags::IN)];
-            let mut whose = Vec::new();
+            let (mut waiting, mut whose) = (Vec::new(), Vec::new());
             for (number, disk) in self.disks.iter().enumerate() {
                 if let Some(descriptor) = disk.descriptor() {
                     waiting.push(PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
                     whose.push(number);
                 }
             }
+            // It is looked at last, so that what was said to it before a kick is seen with that.
+            waiting.push(PollFd::from_borrowed_fd(self.calendar.descriptor(), PollFlags::IN));
             if poll(&mut waiting, Some(&PATIENCE))? == 0 {
                 keep_on()?;
                 silent += 1;
@@ -386,11 +388,11 @@ impl<'a> Machine<'a> {
                 }
                 continue;
             }
-            if !waiting[0].revents().is_empty() {
+            let mut spoke = waiting.iter().map(|waiting| !waiting.revents().is_empty());
+            if spoke.next_back() == Some(true) {
                 break None;
             }
-            let spoke = waiting[1..].iter().position(|waiting| !waiting.revents().is_empty());
-            if let Some(place) = spoke {
+            if let Some(place) = spoke.position(|spoke| spoke) {
                 break Some(whose[place]);
             }
         };
