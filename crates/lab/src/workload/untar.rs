@@ -153,6 +153,7 @@ pub(super) fn unpack(
     pipe_bytes: u64,
 ) -> Result<[Lap; 2]> {
     let ((), made) = on.only(newfs::newfs(on.session.files().clone()))?;
+    on.only(modelled::mount_new(on.session.files().clone()))?;
     let kernel = on.session.files().kernel();
     let moved = |target: &TargetCounters| target.sectors_read + target.sectors_written;
     on.made = Made {

@@ -69,9 +69,9 @@ impl Clock {
         self.plugs.replace(plugs.clone());
     }
 
-    /// The task sends what is submitted next.
-    pub fn sends(&self) {
-        self.plugs.borrow().sends(self.now(), self.current());
+    /// The task sends what is submitted next, for which somebody waits where that `is_sync`.
+    pub fn sends(&self, is_sync: bool) {
+        self.plugs.borrow().sends(self.now(), self.current(), is_sync);
     }
 
     /// The task sleeps, once the processor has done what it was given.

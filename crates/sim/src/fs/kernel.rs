@@ -40,6 +40,8 @@ pub struct Kernel {
     state: RefCell<Inner>,
     /// The tasks whose writes are not a program's.
     daemons: RefCell<Vec<TaskId>>,
+    /// The tasks that will wait for what they write (`WB_SYNC_ALL`), as often as they have begun to.
+    syncing: RefCell<Vec<TaskId>>,
     /// Writes blocks that are in memory only, where they take too much of it.
     flusher: Helper,
     /// Does the file system's own work.
@@ -86,6 +88,7 @@ impl Kernel {
                 paging_sectors: 0,
             }),
             daemons: RefCell::default(),
+            syncing: RefCell::default(),
             flusher: Helper::default(),
             own_work: Helper::default(),
             is_short: Cell::new(false),
@@ -220,7 +223,7 @@ impl Kernel {
     }
 
     fn start_read(&self, extents: &[Extent], pool: Pool, owner: u32, wait: bool) -> Tag {
-        self.clock.sends();
+        self.clock.sends(true);
         let inner = &mut *self.state.borrow_mut();
         let tag = inner.under_way.next_number();
         let insert = |extent: &Extent| {
@@ -441,7 +444,7 @@ impl Kernel {
     }
 
     fn start_write(&self, ids: &[BufferId]) -> Tag {
-        self.clock.sends();
+        self.clock.sends(self.syncing.borrow().contains(&self.clock.current()));
         let inner = &mut *self.state.borrow_mut();
         let tag = inner.under_way.next_number();
         let first = inner.cache.get(ids[0]).extent;

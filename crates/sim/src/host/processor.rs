@@ -77,6 +77,8 @@ pub struct Plugs {
     fit: Fit,
     senders: Option<Senders>,
     threads: Option<Rc<Threads>>,
+    /// Somebody waits for what is submitted now (`REQ_SYNC`).
+    is_sync: Rc<Cell<bool>>,
 }
 
 /// What is sent together now.
@@ -177,8 +179,14 @@ impl Plugs {
         self.threads.is_some()
     }
 
-    /// What is submitted from `now` on is sent by task `task` of a file system.
-    pub fn sends(&self, now: Nanos, task: usize) {
+    /// Whether somebody waits for what a file system submits now (`REQ_SYNC`).
+    pub fn is_sync(&self) -> bool {
+        self.is_sync.get()
+    }
+
+    /// What is submitted from `now` on is sent by task `task` of a file system; somebody waits for it where that `is_sync`.
+    pub fn sends(&self, now: Nanos, task: usize, is_sync: bool) {
+        self.is_sync.set(is_sync);
         let Some(threads) = &self.threads else { return };
         let thread = THREADS + task as u64;
         if threads.open.get().is_none_or(|open| open.thread != thread) {

@@ -134,8 +134,8 @@ pub struct Md<D> {
     /// What runs it has failed: nothing is served any more.
     down: bool,
     callers: Callers,
-    /// Requests of callers that no writer has begun on.
-    arrived: VecDeque<usize>,
+    /// Requests of callers that no writer has begun on, and whether somebody waits for them (`REQ_SYNC`).
+    arrived: VecDeque<(usize, bool)>,
     /// Bios that a writer has still to add to rows, in order.
     bios: VecDeque<Bio>,
     retries: Retries,
@@ -442,7 +442,9 @@ impl<D: Device> Device for Md<D> {
         if self.down {
             return self.callers.part_done(now, caller, Spent::NONE, Some(Fault::Failed));
         }
-        self.arrived.push_back(caller);
+        // Where one thread writes to several arrays, which of its requests this is a piece of is not known here.
+        let is_sync = self.driver.plugs.is_sync() && !self.writer.is_plugged();
+        self.arrived.push_back((caller, is_sync));
         self.has_writer = true;
         self.writer.enters();
         self.wake(now);

@@ -13,7 +13,10 @@ use sim::linux::md::{Md, MdError, MdSpec, RowCosts};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::linux::writer::{OneWriter, Writer};
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Advance, Array, Counters, Device, Driver, Event, Plugs, Processor, Rack, contract};
+use sim::{
+    Advance, Array, Counters, Device, Driver, Event, Plugs, Processor, Rack, Trace, Tracer,
+    contract,
+};
 
 pub(crate) const QUEUE: QueueSpec = QueueSpec {
     scheduler: Scheduler::MqDeadline,
@@ -586,4 +589,29 @@ fn flushes_that_come_meanwhile_share_the_next() {
     let stripe = boxed(Array::new(stripe, queues, driver));
     assert_eq!(flushes_of(boxed(SharedFlushes::new(stripe)), &trace), 6);
     contract::check(&|| SharedFlushes::new(flashes(1)).into());
+}
+
+/// Two whole rows and one of which a page is written, by write-back: that one reads once the whole ones are written, or at once
+/// where somebody waits for the write (`REQ_SYNC`). So it was in the kernel's trace of mkfs.ext4.
+#[test]
+fn a_row_that_somebody_waits_for_is_not_delayed() {
+    let reads_at_once = |is_sync: bool| {
+        let trace = Trace::default();
+        let below: Box<dyn Device> = Box::new(Tracer::new(flashes(4), &trace));
+        let driver = Driver { plugs: Plugs::of_threads(), ..Driver::new(0, 256) };
+        let plugs = driver.plugs.clone();
+        let spec = MdSpec { is_written_back: true, stripe_cache_rows: 256, ..SPEC };
+        let layout = Box::new(layout(Code::P, 4, 16));
+        let mut md = Md::new(layout, below, driver, spec).unwrap();
+        plugs.sends(0, 0, is_sync);
+        md.submit(0, 0, Request::write(0, 3 * 16 + 8));
+        plugs.sleeps(0, 0);
+        md.advance(1_000_000_000, &mut Vec::new());
+        let done = trace.take();
+        let of = |op: Op| done.iter().filter(move |traced| traced.request.op == op);
+        let read_at = of(Op::Read).map(|traced| traced.arrived).min().unwrap();
+        let whole_done = of(Op::WRITE).map(|traced| traced.done).min().unwrap();
+        read_at < whole_done
+    };
+    assert_eq!([false, true].map(reads_at_once), [false, true]);
 }

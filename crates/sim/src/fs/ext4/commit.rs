@@ -135,6 +135,7 @@ impl Ext4 {
             return self.write_log();
         }
         let journal = self.journal.as_mut().expect("it has one");
+        journal.lists_one();
         let log = journal.take_log(size.blocks() - 1);
         let commit_block = journal.take_log(1);
         let is_first = std::mem::take(&mut journal.is_empty);

@@ -75,6 +75,9 @@ pub(super) struct Journal {
     counts: BTreeMap<u64, u64>,
     /// Blocks of the log that may be used again since the superblock was last written.
     pub(super) regained: u64,
+    /// Transactions that the last commit left to be checkpointed, itself among them: those that are in their places are taken off
+    /// the list when one commits (`__jbd2_journal_clean_checkpoint_list`).
+    pub(super) listed: usize,
 }
 
 /// What a commit writes to the log.
@@ -115,6 +118,7 @@ impl Journal {
             to_place: BTreeMap::new(),
             counts: BTreeMap::new(),
             regained: 0,
+            listed: 0,
         }
     }
 
@@ -167,6 +171,11 @@ impl Journal {
             revokes: (transaction.revoked.len() as u64).div_ceil(self.revokes_per_block),
             metadata,
         }
+    }
+
+    /// A transaction is about to be written to the log.
+    pub(super) fn lists_one(&mut self) {
+        self.listed = self.unplaced.len() + 1;
     }
 
     /// Takes `blocks` of the log; gives them as runs of it, behind the superblock.
@@ -247,6 +256,7 @@ impl Journal {
         self.counts.clear();
         self.is_empty = true;
         self.regained = 0;
+        self.listed = 0;
         freed.into_iter().flatten().flat_map(|transaction| transaction.freed).collect()
     }
 }

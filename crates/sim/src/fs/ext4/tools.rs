@@ -8,8 +8,6 @@ use crate::fs::kernel::Extent;
 use block::Op;
 use std::ops::Range;
 
-/// What mke2fs writes at a time where it writes zeros (`ext2fs_zero_blocks2`), in bytes.
-const ZEROED_BYTES: u64 = 4 << 20;
 const NOWHERE: Extent = Extent { sector: 0, sectors: 0 };
 
 impl Ext4 {
@@ -17,19 +15,13 @@ impl Ext4 {
         (Op::WRITE, self.extent_of(blocks))
     }
 
-    fn zeros(&self, blocks: Range<u64>) -> impl Iterator<Item = Access> + '_ {
-        let step = ZEROED_BYTES / self.geometry.options.block_bytes;
-        let end = blocks.end;
-        blocks.step_by(step as usize).map(move |at| self.write_of(at..(at + step).min(end)))
-    }
-
     /// mke2fs with all inode tables and the journal written at once (`lazy_itable_init=0`,
-    /// `lazy_journal_init=0`); without that, the kernel writes the tables after the first mount.
+    /// `lazy_journal_init=0`); without that, the kernel writes the tables after the first mount. It has the kernel write the zeros,
+    /// a table or a run of the journal at a time (`ext2fs_zero_blocks2`, `blkdev_issue_zeroout`).
     pub(super) fn mkfs(&self) -> Box<dyn Iterator<Item = Access> + '_> {
         let geometry = &self.geometry;
-        let tables =
-            geometry.groups.iter().flat_map(|places| self.zeros(places.inode_table.clone()));
-        let journal = geometry.journal.iter().flat_map(|run| self.zeros(run.clone()));
+        let tables = geometry.groups.iter().map(|places| self.write_of(places.inode_table.clone()));
+        let journal = geometry.journal.iter().map(|run| self.write_of(run.clone()));
         let flex = geometry.options.flex_groups as usize;
         // The bitmaps of a flex group lie side by side.
         let bitmaps = geometry.groups.chunks(flex).flat_map(move |groups| {
@@ -77,9 +69,9 @@ impl Ext4 {
         (self.mount.barrier != Barrier::None).then_some((Op::Flush, NOWHERE))
     }
 
-    /// The log's end moves twice, then the log is empty, and the superblock says that it is unmounted:
-    /// three writes of the journal's superblock, each between two flushes (`jbd2_journal_destroy`,
-    /// `jbd2_mark_journal_empty`, `ext4_put_super`).
+    /// The log's end moves past each transaction that is listed, then the log is empty, and the superblock says that it is
+    /// unmounted: as many writes of the journal's superblock, each between two flushes (`jbd2_journal_destroy`,
+    /// `jbd2_cleanup_journal_tail`, `jbd2_mark_journal_empty`, `ext4_put_super`).
     pub(super) fn unmount_accesses(&mut self) -> Vec<Access> {
         self.blocks.discard();
         for inode in self.inodes.values_mut() {
@@ -91,9 +83,10 @@ impl Ext4 {
         if let (Some(run), Some(journal)) = (self.geometry.journal.first(), &mut self.journal) {
             let was_used = !std::mem::replace(&mut journal.is_empty, true);
             journal.regained = 0;
+            let listed = std::mem::take(&mut journal.listed);
             if was_used {
                 accesses.extend(self.flush());
-                for _ in 0..3 {
+                for _ in 0..=listed {
                     accesses.extend(self.flush());
                     accesses.push(self.write_of(run.start..run.start + 1));
                     accesses.extend(self.flush());

@@ -150,7 +150,7 @@ impl Kernel {
         loop {
             let left = extent.end() - sector;
             let sectors = left.min(u64::from(self.spec.cluster_sectors)) as u32;
-            tags.push(self.start_raw(op, sector, sectors));
+            tags.push(self.start_raw(op, sector, sectors, true));
             sector += u64::from(sectors);
             if sector >= extent.end() {
                 return;

@@ -5,6 +5,9 @@ use crate::Tag;
 use crate::fs::files::FsError;
 use block::Op;
 
+/// The most that one bio writes (`BIO_MAX_VECS` pages).
+const BIO_SECTORS: u64 = 2048;
+
 impl Kernel {
     /// Reads, writes or flushes the raw device: split into requests of the largest size, one after the other, or all of them
     /// `together`, as Linux's `blkdev_issue_zeroout` and its page cache do.
@@ -15,18 +18,36 @@ impl Kernel {
     pub async fn raw(&self, op: Op, extent: Extent, together: bool) -> Result<(), FsError> {
         if together {
             let mut tags = Vec::new();
-            self.submit(op, extent, &mut tags).await;
+            self.submit_together(op, extent, &mut tags).await;
             return self.drain(&mut tags).await;
         }
         let mut sector = extent.sector;
         while sector < extent.end() {
             let sectors = (extent.end() - sector).min(u64::from(self.spec.cluster_sectors)) as u32;
             self.clock.settle().await;
-            let tag = self.start_raw(op, sector, sectors);
+            let tag = self.start_raw(op, sector, sectors, true);
             self.wait_for(tag).await?;
             sector += u64::from(sectors);
         }
         Ok(())
+    }
+
+    /// Starts the requests of a raw access; only the last is one that is waited for (`submit_bio_wait` behind
+    /// `__blkdev_issue_zero_pages`).
+    async fn submit_together(&self, op: Op, extent: Extent, tags: &mut Vec<Tag>) {
+        self.clock.settle().await;
+        let most = if op.modifies() { BIO_SECTORS } else { u64::MAX };
+        let most = most.min(u64::from(self.spec.cluster_sectors));
+        let mut sector = extent.sector;
+        loop {
+            let sectors = (extent.end() - sector).min(most);
+            let is_last = sector + sectors >= extent.end();
+            tags.push(self.start_raw(op, sector, sectors as u32, is_last || op == Op::Read));
+            sector += sectors;
+            if is_last {
+                return;
+            }
+        }
     }
 
     /// The device is closed: wd(4) then has the drive flush its write buffer, and waits.
@@ -36,15 +57,15 @@ impl Kernel {
     /// Where the device fails.
     pub async fn close(&self) -> Result<(), FsError> {
         if self.spec.close_flushes {
-            let tag = self.start_raw(Op::Flush, 0, 0);
+            let tag = self.start_raw(Op::Flush, 0, 0, true);
             return self.wait_for(tag).await;
         }
         Ok(())
     }
 
     /// Starts a request that bypasses the cache; the current task will wait for it.
-    pub(super) fn start_raw(&self, op: Op, sector: u64, sectors: u32) -> Tag {
-        self.clock.sends();
+    pub(super) fn start_raw(&self, op: Op, sector: u64, sectors: u32, is_sync: bool) -> Tag {
+        self.clock.sends(is_sync);
         let is_daemon = self.daemons.borrow().contains(&self.clock.current());
         let inner = &mut *self.state.borrow_mut();
         match op {

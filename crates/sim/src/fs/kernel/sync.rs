@@ -5,6 +5,18 @@ use crate::fs::cache::BufferId;
 use crate::fs::filesystem::Block;
 
 impl Kernel {
+    /// From now on the current task will wait for what it writes.
+    pub(in crate::fs) fn begins_to_sync(&self) {
+        self.syncing.borrow_mut().push(self.clock.current());
+    }
+
+    /// The end of that.
+    pub(in crate::fs) fn ends_to_sync(&self) {
+        let mut syncing = self.syncing.borrow_mut();
+        let last = syncing.iter().rposition(|&task| task == self.clock.current());
+        syncing.remove(last.expect("it has begun"));
+    }
+
     /// Writes everything that is dirty and waits until it is written.
     pub async fn sync(&self) {
         self.clock.settle().await;

@@ -153,7 +153,13 @@ impl Mounted {
             Step::Change { block, fresh, write, .. } => {
                 return self.change(block, fresh, write).await;
             }
-            Step::Start(extent) => return self.start(extent).await,
+            // Of a journal, or for fsync(2): somebody waits (`WB_SYNC_ALL`).
+            Step::Start(extent) => {
+                kernel.begins_to_sync();
+                let result = self.start(extent).await;
+                kernel.ends_to_sync();
+                return result;
+            }
             Step::Await(extent) => return kernel.written(extent).await,
             Step::Drain => return kernel.drain(submitted).await,
             Step::Submit(op, extent) => kernel.submit(op, extent, submitted).await,

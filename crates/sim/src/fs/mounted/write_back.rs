@@ -74,9 +74,11 @@ impl Mounted {
     pub(super) async fn write_file(&self, ino: Ino) -> Result<(), FsError> {
         let extents = || self.0.file_system.borrow().extents_of(ino);
         let mut result = Ok(());
+        self.0.kernel.begins_to_sync();
         for extent in extents() {
             result = result.and(self.start(extent).await);
         }
+        self.0.kernel.ends_to_sync();
         // Blocks that had no place have one now.
         for extent in extents() {
             result = result.and(self.0.kernel.written(extent).await);
@@ -88,11 +90,19 @@ impl Mounted {
     pub(super) async fn write_all(&self) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
         let mut result = Ok(());
+        // The first round only starts writes (`sync_filesystem`: `WB_SYNC_NONE`, then `sync_blockdev`).
+        let mut is_first = true;
         loop {
             while let Some(sector) = kernel.first_unplaced() {
                 result = result.and(self.start_at(sector).await);
             }
+            if !is_first {
+                kernel.begins_to_sync();
+            }
             kernel.sync().await;
+            if !std::mem::take(&mut is_first) {
+                kernel.ends_to_sync();
+            }
             let mut steps = Vec::new();
             {
                 let file_system = &mut *self.0.file_system.borrow_mut();

@@ -54,6 +54,19 @@ pub async fn mount(files: Mounted) -> Result<(), FsError> {
     files.readdir(files.root()).await.map(drop)
 }
 
+/// Mounts what was just made, where the kernel remembers of it what mount reads: the superblock is written and flushed.
+///
+/// # Errors
+///
+/// Where the device fails.
+pub async fn mount_new(files: Mounted) -> Result<(), FsError> {
+    if !files.policy().remount_ends {
+        return Ok(());
+    }
+    let accesses = files.at_once(FileSystem::mount);
+    make_all(&files, accesses).await
+}
+
 /// Unmounts: writes what is left, and marks the file system clean.
 ///
 /// # Errors

@@ -40,6 +40,8 @@ tasks! {
     finish = fsck::finish, (accesses: Vec<Access>);
     /// [`fsck::mount`].
     mount = fsck::mount, ();
+    /// [`fsck::mount_new`].
+    mount_new = fsck::mount_new, ();
     /// [`fsck::umount`].
     umount = fsck::umount, ();
 }

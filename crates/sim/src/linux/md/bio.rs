@@ -18,11 +18,13 @@ pub(super) struct Bio {
     /// Each page is a bio of its own, given to its row by itself: what write-back of a block device sends
     /// (`block_write_full_page`).
     pub(super) is_of_pages: bool,
+    /// Somebody waits for it (`REQ_SYNC`): its rows are not delayed.
+    pub(super) is_sync: bool,
 }
 
 impl Bio {
     pub(super) fn new(caller: usize, start: u64, end: u64, last: bool) -> Self {
-        Bio { caller, start, end, before: 0, over: 0, last, is_of_pages: false }
+        Bio { caller, start, end, before: 0, over: 0, last, is_of_pages: false, is_sync: false }
     }
 
     /// All of a request, each page of which is a bio.

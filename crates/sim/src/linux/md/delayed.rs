@@ -114,6 +114,15 @@ impl<D: Device> Md<D> {
         waits
     }
 
+    /// A row is given blocks that somebody waits for: it is not delayed (`make_stripe_request`, `STRIPE_PREREAD_ACTIVE`).
+    pub(super) fn may_read_at_once(&mut self, slot: usize) {
+        if let Some(delayed) = &mut self.delayed {
+            let row = &mut self.cache.rows[slot];
+            delayed.reading += usize::from(!row.waits.may_read());
+            row.waits = Waits::Over;
+        }
+    }
+
     /// The next row for the thread: one that was released, else a held one whose turn it is.
     pub(super) fn next_to_handle(&mut self) -> Option<usize> {
         let next = self.handle.pop_front();

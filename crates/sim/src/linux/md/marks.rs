@@ -9,7 +9,7 @@ impl<D: Device> Md<D> {
     /// Whether the sender comes to its next request: it sleeps while superblocks are written, and has them written where that
     /// request writes to a clean array.
     pub(super) fn may_begin(&mut self, now: Nanos) -> bool {
-        let Some(&caller) = self.arrived.front() else { return false };
+        let Some(&(caller, _)) = self.arrived.front() else { return false };
         let is_write = self.callers.request(caller).op.modifies();
         if !self.marks.are_written() && is_write && self.marks.take_up() {
             self.mark(now);

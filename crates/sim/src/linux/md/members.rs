@@ -233,9 +233,9 @@ impl<D: Device> Md<D> {
         }
         self.marks.forget(0);
         self.callers.mark.is_over(now);
-        for line in [&mut self.arrived, &mut self.released, &mut self.handle] {
-            line.clear();
-        }
+        self.arrived.clear();
+        self.released.clear();
+        self.handle.clear();
         self.bios.clear();
         self.retries = Retries::default();
         self.forget_readers();

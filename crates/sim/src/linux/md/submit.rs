@@ -21,14 +21,14 @@ impl<D: Device> Md<D> {
         while self.bios.is_empty()
             && (is_plugged || !self.thread_is_wanted())
             && self.may_begin(now)
-            && let Some(caller) = self.arrived.pop_front()
+            && let Some((caller, is_sync)) = self.arrived.pop_front()
         {
-            self.begin(now, caller);
+            self.begin(now, caller, is_sync);
             self.fill_rows(now);
         }
     }
 
-    fn begin(&mut self, now: Nanos, caller: usize) {
+    fn begin(&mut self, now: Nanos, caller: usize, is_sync: bool) {
         let request = self.callers.request(caller);
         self.busy_to = self.driver.processor.work(now, self.driver.request_ns).1;
         match request.op {
@@ -45,6 +45,10 @@ impl<D: Device> Md<D> {
             // (`devices_handle_discard_safely`).
             Op::Discard => self.callers.part_done(now, caller, Spent::NONE, None),
             Op::Read => self.begin_read(now, caller, request),
+            Op::Write { .. } | Op::Zeroes if self.delayed.is_some() => {
+                let bio = Bio::of_pages(caller, request.sector, request.end());
+                self.bios.push_back(Bio { is_sync, ..bio });
+            }
             Op::Write { .. } | Op::Zeroes => self.push_bios(caller, request.sector, request.end()),
         }
     }
@@ -143,7 +147,14 @@ impl<D: Device> Md<D> {
             add_parts(&mut row.waiting, bio.caller, units);
             self.callers.add_parts(bio.caller, units);
         }
-        if (reads || !self.join(slot)) && self.cache.rows[slot].steps == 0 {
+        let has_joined = !reads && self.join(slot);
+        if has_joined {
+            // Its head has its turn for it.
+            self.ends_reading(slot);
+        } else if bio.is_sync {
+            self.may_read_at_once(slot);
+        }
+        if !has_joined && self.cache.rows[slot].steps == 0 {
             self.give(slot);
         }
         true
