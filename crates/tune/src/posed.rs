@@ -9,13 +9,14 @@ use crate::danger::{Limit, Resync};
 use crate::drives::Drives;
 use crate::factors::Decides;
 use crate::front::{self, FrontRow};
+use crate::mount::rivals::with_options;
 use crate::page::Page;
 use crate::question::Question;
 use crate::rules::layouts;
 use crate::search::{Effort, race};
 use crate::space::{At, Open, Space};
 use crate::what_if::{WhatIf, what_if};
-use crate::{danger, degraded, files, settings, turns};
+use crate::{danger, degraded, files, settings, spares, turns};
 use block::SECTOR_BYTES;
 use lab::catalogue::Drive;
 use lab::experiment::{Experiment, Member, Trial};
@@ -176,10 +177,11 @@ pub fn tune_experiment(
     let clock = &posed.clock;
     let asked_for = posed;
     let (posed, beforehand) = &posed.parted()?;
-    let space = posed.space(open, beforehand)?;
+    let mut space = posed.space(open, beforehand)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
-    let (records, measured) = measured(posed, &space, open, watch)?;
-    let verdict = verdict_of(posed, &space, &records)?;
+    let (mut records, measured) = measured(posed, &space, open, watch)?;
+    let mut verdict = verdict_of(posed, &space, &records)?;
+    let rivals = with_options(posed, &mut space, open, (&mut verdict, &mut records))?;
     let asked = confirm.map(|confirm| confirm.ask_space(&space, &verdict, &posed.wishes, open));
     let asked = asked.transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
@@ -189,14 +191,13 @@ pub fn tune_experiment(
     let [first, second] = [0, 1].map(|place| judged.ranked.get(place));
     let best = first.and_then(|first| space.place(&first.at));
     let answer = first.map(|first| &first.at);
-    let mut front = front::of_posed(&space, (&verdict, &records), posed, answer)?;
-    let is_modelled = degraded::of_posed(posed, &space, open, (&records, &mut front));
+    let (front, is_modelled) = front_of(posed, &space, open, (&verdict, &records), answer)?;
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
     let lost = risk.as_ref().zip(best);
     let resync = lost.map(|(lost, best)| resync(&space.trials[best], &lost.inputs)).transpose()?;
     let resync = resync.unwrap_or_default();
     let beside = first.map(|first| beside(posed, &space, open, (&first.at, &records), resync));
-    let beside = beside.unwrap_or_default();
+    let beside = Beside { rivals, ..beside.unwrap_or_default() };
     let decides = Decides::of(&verdict);
     let what_if = what_if(posed, &space, (open, clock), ([&verdict, judged], &records))?;
     let WhatIf { reasons, in_doubt, sensitivity, not_tried } = what_if;
@@ -246,8 +247,24 @@ pub fn tune_experiment(
     })
 }
 
+/// The front, with what fails and what is kept as a spare; and whether a failed member is modelled.
+fn front_of(
+    posed: &Posed,
+    space: &Space,
+    open: &Open<'_>,
+    (verdict, records): (&Verdict, &[Record]),
+    answer: Option<&At>,
+) -> Result<(Vec<FrontRow>, bool)> {
+    let mut front = front::of_posed(space, (verdict, records), posed, answer)?;
+    let is_modelled = degraded::of_posed(posed, space, open, (records, &mut front));
+    for row in spares::of_files(posed, space, open, (verdict, records), &front)? {
+        row.stand_among(&mut front, verdict.better);
+    }
+    Ok((front, is_modelled))
+}
+
 /// What the trials say, beside what was published of the same experiment.
-fn verdict_of(posed: &Posed, space: &Space, records: &[Record]) -> Result<Verdict> {
+pub(crate) fn verdict_of(posed: &Posed, space: &Space, records: &[Record]) -> Result<Verdict> {
     let printed = lab::published::of(&space.manifest)?;
     let verdict = Verdict::new(&space.manifest, records, &posed.wishes)?;
     Ok(verdict.beside_printed(&space.manifest, printed.as_ref()))
