@@ -230,10 +230,7 @@ pub(crate) fn alone(
 }
 
 /// What was measured of a layout alone, under all that it is.
-pub(crate) fn named<'a>(
-    records: Vec<Record>,
-    at: &'a At,
-) -> impl Iterator<Item = Record> + use<'a> {
+pub(crate) fn named(records: Vec<Record>, at: &At) -> impl Iterator<Item = Record> {
     records.into_iter().map(|record| Record { at: at.clone(), ..record })
 }
 

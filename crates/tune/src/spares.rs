@@ -215,7 +215,7 @@ fn row_of_files(
     own: Vec<Record>,
 ) -> Result<Option<FrontRow>> {
     let own = own.into_iter().map(|mut record| {
-        record.at = row.at.clone();
+        record.at.clone_from(&row.at);
         record.at.insert(DRIVES.into(), files::drives(with).into());
         record
     });

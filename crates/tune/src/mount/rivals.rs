@@ -63,7 +63,7 @@ pub(crate) fn with_options(
     let asked = asked(posed, space, open, (verdict, records), |layout, place| {
         layout.mount_option(&space.trials[place])
     });
-    among(posed, space, open, (verdict, records), asked)
+    among(posed, space, open, (verdict, records), &asked)
 }
 
 /// The chosen layout first, and the nearest others, each with its option, where it has one.
@@ -95,7 +95,7 @@ fn among(
     space: &mut Space,
     open: &Open<'_>,
     (verdict, records): (&mut Verdict, &mut Vec<Record>),
-    asked: Vec<With>,
+    asked: &[With],
 ) -> Result<Rivals> {
     let Some(first) = verdict.ranked.first().cloned() else { return Ok(Rivals::default()) };
     let judge = |more: &[Record]| {
@@ -224,11 +224,12 @@ mod tests {
     use super::*;
     use crate::front;
     use crate::posed::tests::{COPIES, asked as posed};
+    use lab::experiment::Experiment;
     use lab::rig::Rig;
     use lab::rig::sim::Sim;
 
-    fn open(_: &lab::experiment::Experiment) -> Result<Box<dyn Rig>> {
-        Ok(Box::new(Sim))
+    fn opens() -> impl Fn(&Experiment) -> Result<Box<dyn Rig>> + Sync {
+        |_| Ok(Box::new(Sim))
     }
 
     /// Three layouts, of which parity is tried with other drives, in the place of an option; and what came of it.
@@ -241,11 +242,12 @@ mod tests {
             space.layouts[place]["volume.level"].as_str() == Some("md-raid5")
         };
         let of = (&verdict, records.as_slice());
-        let asked =
-            asked(&posed, &space, &open, of, |_, place| is_parity(&space, place).then_some(both));
+        let asked = asked(&posed, &space, &opens(), of, |_, place| {
+            is_parity(&space, place).then_some(both)
+        });
         assert_eq!(asked.len(), 1);
         let of = (&mut verdict, &mut records);
-        let rivals = among(&posed, &mut space, &open, of, asked).unwrap();
+        let rivals = among(&posed, &mut space, &opens(), of, &asked).unwrap();
         (space, verdict, records, rivals, posed)
     }
 
@@ -263,7 +265,7 @@ mod tests {
         let rows = front::of_posed(&space, (&verdict, &records), &posed, Some(&first.at)).unwrap();
         assert!(rows.iter().any(|row| row.at == first.at && row.members == 6), "{rows:?}");
         let place = space.place(&first.at).unwrap();
-        let again = space.measure(&[0, place], &open, 0).unwrap();
+        let again = space.measure(&[0, place], &opens(), 0).unwrap();
         let known = records.iter().find(|of| of.at == first.at && of.repeat == 0).unwrap();
         assert_eq!(again.len(), 2);
         assert_eq!(again[1].at, first.at);
