@@ -112,8 +112,8 @@ mod tests {
                 ranked.standing = standing;
             }
             verdict.points.retain(|point| point.about != "tied");
-            let ties = super::tied(&verdict, &[]);
-            verdict.points.extend(ties);
+            let line = super::tied(&verdict, &[]);
+            verdict.points.extend(line);
             let best = verdict.ranked[0].at["volume.level"].clone();
             let tied = verdict.ranked[1].at["volume.level"].clone();
             let cell = |(which, rate): (&str, f64)| PublishedCell {
@@ -148,9 +148,9 @@ mod tests {
             assert!(verdict.tie_ratio() < 1.3, "{}", verdict.tie_ratio());
             let text = verdict.points.iter().find(|point| point.about == "measured");
             // One line names it.
-            let mut ties = verdict.points.iter().filter(|point| point.about == "tied");
+            let mut lines = verdict.points.iter().filter(|point| point.about == "tied");
             let name = json!(tied).as_str().unwrap().to_string();
-            assert_eq!(ties.any(|point| point.text.contains(&name)), text.is_none());
+            assert_eq!(lines.any(|point| point.text.contains(&name)), text.is_none());
             (json!(tied).as_str().unwrap().to_string(), text.map(|point| point.text.clone()))
         };
         let (tied, text) = said([("best", 137.0), ("tied", 100.0)]);
