@@ -75,29 +75,19 @@ pub(crate) fn found(
     (open, clock): (&Open<'_>, &Clock),
     answer: &Answer<'_>,
 ) -> Found {
-    let experiment = &space.experiment;
-    if space.manifest.rig != KINDS[0].name
-        || experiment.searches_a_rate()
-        || !experiment.workloads.iter().all(|name| is_cut_short(experiment, name))
-    {
+    if !is_asked(space) {
         return Found::default();
     }
     let Some(drives) = drives_of(space, &answer.ranked.at) else { return Found::default() };
     let rivals = answer.rivals();
     let all = rivals.iter().filter_map(|rival| Some((*rival, drives_of(space, &rival.at)?)));
     let rivals: Vec<(&Ranked, String)> = all.collect();
-    let of_rivals = rivals.iter().flat_map(|(_, drives)| kinds_of(drives));
-    let mut kinds = kinds_of(&drives);
-    for kind in of_rivals {
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
+    let kinds = kinds_of_all([&drives].into_iter().chain(rivals.iter().map(|(_, drives)| drives)));
     let (mut lines, mut doubts) = (Vec::new(), Vec::new());
     let is_cut = Cell::new(false);
     for kind in &kinds {
         let estimates = || estimated(kind).into_iter().filter(|of| !CHOSEN.contains(&of.key));
-        let varied = |drives: &str| -> Vec<(Estimate, String)> {
+        let varied = |drives: &str| -> Varied {
             estimates()
                 .map(|of| {
                     let drives = with_drive(drives, kind, &of.name);
@@ -139,11 +129,8 @@ pub(crate) fn found(
             }
             let theirs = theirs.flatten();
             for (place, estimate) in estimates().enumerate() {
-                let times = |of: &Option<(Tried, Vec<(Estimate, String)>)>| match of {
-                    Some((tried, varied)) => tried.times(&varied[place].1),
-                    None => Some((1.0, 0.0)),
-                };
-                let (own, other) = (times(&own), times(&theirs));
+                let (own, other) =
+                    (times_of(own.as_ref(), place), times_of(theirs.as_ref(), place));
                 let Some((own, other)) = own.zip(other) else { continue };
                 let ends = [answer.value(), rival.value];
                 doubts.extend(estimate.doubt(
@@ -157,6 +144,33 @@ pub(crate) fn found(
         }
     }
     Found { lines, doubts, is_cut: is_cut.get() }
+}
+
+/// Whether the model is what measures, and short trials cut the work short.
+fn is_asked(space: &Space) -> bool {
+    let experiment = &space.experiment;
+    space.manifest.rig == KINDS[0].name
+        && !experiment.searches_a_rate()
+        && experiment.workloads.iter().all(|name| is_cut_short(experiment, name))
+}
+
+/// Drives with each estimate of a kind otherwise.
+type Varied = Vec<(Estimate, String)>;
+
+/// How many times as much a layout does with the estimate at `place` otherwise; without such drives it is what it is.
+fn times_of(tried: Option<&(Tried, Varied)>, place: usize) -> Option<(f64, f64)> {
+    tried.map_or(Some((1.0, 0.0)), |(tried, varied)| tried.times(&varied[place].1))
+}
+
+/// The kinds of drive of all, those of the first layout first.
+fn kinds_of_all<'a>(all: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
+    for kind in all.flat_map(|drives| kinds_of(drives)) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
 }
 
 /// The drives of a layout.
