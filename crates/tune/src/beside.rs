@@ -6,6 +6,7 @@ use crate::candidate::Candidate;
 use crate::commands::{self, ChosenFileSystem, Plan, Remembered};
 use crate::danger::Resync;
 use crate::lanes::side_by_side;
+use crate::mount::rivals::Rivals;
 use crate::mount::{self, Mount};
 use crate::pair::{Both, Layout, Measured, Pair};
 use crate::read_ahead::{self, ReadAhead};
@@ -30,6 +31,8 @@ pub(crate) struct Beside {
     pub(crate) read_ahead: Option<ReadAhead>,
     pub(crate) blocks: Option<Blocks>,
     pub(crate) mount: Option<Mount>,
+    /// What other layouts do with options of their own.
+    pub(crate) rivals: Rivals,
     pub(crate) sizes: blocks::Asked,
 }
 
@@ -69,7 +72,8 @@ impl Beside {
         });
         let read_ahead = read_ahead.filter(ReadAhead::is_tried);
         let sizes = asked.blocks;
-        let beside = Beside { bitmap, scheduler, read_ahead, blocks: None, mount, sizes };
+        let (blocks, rivals) = (None, Rivals::default());
+        let beside = Beside { bitmap, scheduler, read_ahead, blocks, mount, rivals, sizes };
         if asked.blocks != blocks::Asked::Sizes {
             return beside;
         }
@@ -88,7 +92,9 @@ impl Beside {
             _ => None,
         };
         let blocks = self.blocks.as_ref().map(Blocks::line).or_else(not_tried);
-        let mount = self.mount.as_ref().map(Mount::line);
+        let mount = self.mount.as_ref().map(|of| of.line().1).into_iter();
+        let mount: Vec<String> = mount.chain(self.rivals.text()).collect();
+        let mount = (!mount.is_empty()).then(|| ("mount".into(), mount.join("; ")));
         [bitmap, scheduler, read_ahead, mount, blocks].into_iter().flatten()
     }
 
@@ -237,22 +243,17 @@ impl OfExperiment<'_> {
     /// What is set beside it, of what the experiment does not say; `resync` is one of all.
     pub(crate) fn beside(&self, trial: &Trial, resync: Resync) -> Beside {
         let manifest = &self.space.manifest;
-        let is_modelled = manifest.members.is_empty();
-        // Only where one figure says how good a layout is can two be compared by it.
-        let is_one = manifest.workloads.len() == 1
-            && manifest.factors.0.values().all(|kind| kind.role == Role::Choice);
-        if !is_modelled || !is_one {
+        if !self.is_compared_by_one_figure() {
             return Beside::default();
         }
-        let writes = manifest.workloads.iter().any(|name| !manifest.only_read.contains(name));
+        let writes = self.writes();
         // A power cut is no measure of speed.
         if trial.works().any(|work| work.cuts().is_some()) {
             return Beside::default();
         }
         // A workload's own `fs` says more than that of the experiment.
         let kind = self.kind_of_files(trial);
-        // No measurement tests a model on such options.
-        let mount = kind.and_then(mount::tried).filter(|_| manifest.host_is_real() && writes);
+        let mount = self.mount_option(trial);
         let kind = kind.filter(|kind| blocks::are_taken_by(kind));
         let members = &trial.setup.volume.members;
         let has_large_sectors = members.iter().any(Member::has_large_sectors);
@@ -268,6 +269,36 @@ impl OfExperiment<'_> {
         };
         let asked = Asked { mount, blocks, ..Asked::of(trial, writes) };
         Beside::measure(self, trial, asked.open(self), resync)
+    }
+
+    /// Whether all is modelled below the host, and one figure says how good a layout is: two can be compared by no other.
+    fn is_compared_by_one_figure(&self) -> bool {
+        let manifest = &self.space.manifest;
+        manifest.members.is_empty()
+            && manifest.workloads.len() == 1
+            && manifest.factors.0.values().all(|kind| kind.role == Role::Choice)
+    }
+
+    /// One trial of it with these settings, on a rig of its own: what it runs is what it was opened for.
+    pub(crate) fn run(&self, seed: u64, settings: &[(String, String)]) -> Result<Vec<Record>> {
+        let mut experiment = space::alone(&self.space.experiment, self.best, settings)?;
+        experiment.set_values("run.repeats", "1")?;
+        space::run_on(1, experiment, self.open, seed, |_| false)
+    }
+
+    fn writes(&self) -> bool {
+        let manifest = &self.space.manifest;
+        manifest.workloads.iter().any(|name| !manifest.only_read.contains(name))
+    }
+
+    /// The option of mount(8) that is tried of the layout that `trial` is of, if one is: no measurement tests a model on such options.
+    pub(crate) fn mount_option(&self, trial: &Trial) -> Option<Both> {
+        let is_asked = self.is_compared_by_one_figure()
+            && self.space.manifest.host_is_real()
+            && self.writes()
+            && trial.works().all(|work| work.cuts().is_none());
+        let option = self.kind_of_files(trial).and_then(mount::tried).filter(|_| is_asked);
+        option.filter(|both| self.leaves_open(both.key))
     }
 
     /// The kind of Linux's file system that all of the work is on, where the experiment has one for all.
@@ -294,7 +325,7 @@ impl Layout for OfExperiment<'_> {
     }
 
     fn leaves_open(&self, key: &str) -> bool {
-        !self.space.experiment.settings().contains_key(key)
+        !self.space.experiment.settings().contains_key(key) && !self.best.contains_key(key)
     }
 
     fn chooses(&self, key: &str) -> bool {
@@ -306,17 +337,7 @@ impl Layout for OfExperiment<'_> {
             Ok(rig) => rig.capabilities().lanes,
             Err(error) => return asked.iter().map(|_| Err(Error::input(&error))).collect(),
         };
-        side_by_side(
-            lanes,
-            asked,
-            |_| false,
-            |(seed, settings)| {
-                // A rig of its own: what it runs is what it was opened for.
-                let mut experiment = space::alone(&self.space.experiment, self.best, settings)?;
-                experiment.set_values("run.repeats", "1")?;
-                space::run_on(1, experiment, self.open, *seed, |_| false)
-            },
-        )
+        side_by_side(lanes, asked, |_| false, |(seed, settings)| self.run(*seed, settings))
     }
 
     fn manifest(&self, settings: &Settings) -> Result<Manifest> {

@@ -75,23 +75,19 @@ pub(crate) fn found(
     (open, clock): (&Open<'_>, &Clock),
     answer: &Answer<'_>,
 ) -> Found {
-    let experiment = &space.experiment;
-    if space.manifest.rig != KINDS[0].name
-        || experiment.searches_a_rate()
-        || !experiment.workloads.iter().all(|name| is_cut_short(experiment, name))
-    {
+    if !is_asked(space) {
         return Found::default();
     }
     let Some(drives) = drives_of(space, &answer.ranked.at) else { return Found::default() };
-    let kinds = kinds_of(&drives);
     let rivals = answer.rivals();
     let all = rivals.iter().filter_map(|rival| Some((*rival, drives_of(space, &rival.at)?)));
     let rivals: Vec<(&Ranked, String)> = all.collect();
+    let kinds = kinds_of_all([&drives].into_iter().chain(rivals.iter().map(|(_, drives)| drives)));
     let (mut lines, mut doubts) = (Vec::new(), Vec::new());
     let is_cut = Cell::new(false);
     for kind in &kinds {
         let estimates = || estimated(kind).into_iter().filter(|of| !CHOSEN.contains(&of.key));
-        let varied = |drives: &str| -> Vec<(Estimate, String)> {
+        let varied = |drives: &str| -> Varied {
             estimates()
                 .map(|of| {
                     let drives = with_drive(drives, kind, &of.name);
@@ -109,8 +105,14 @@ pub(crate) fn found(
             let tried = Tried::new(posed, space, open, &ranked.at, drives, &varied);
             tried.ok().flatten().map(|tried| (tried, varied))
         };
-        let Some((own, own_varied)) = of_layout(answer.ranked, &drives) else { continue };
-        lines.extend(own.line(answer, kind, &own_varied));
+        // A layout without such drives is what it is.
+        let has = |drives: &str| kinds_of(drives).contains(kind);
+        let own = has(&drives).then(|| of_layout(answer.ranked, &drives));
+        if let Some(None) = own {
+            continue;
+        }
+        let own = own.flatten();
+        lines.extend(own.iter().filter_map(|(own, varied)| own.line(answer, kind, varied)));
         if answer.unit() == SHARE_OF_BEST {
             // Shares of what is best under each workload say nothing of two layouts that were measured apart.
             continue;
@@ -121,18 +123,14 @@ pub(crate) fn found(
             if !limit.is_finite() {
                 continue;
             }
-            let theirs = kinds_of(rivals_drives)
-                .contains(kind)
-                .then(|| of_layout(rival, rivals_drives))
-                .flatten();
-            for (place, (estimate, drives)) in own_varied.iter().enumerate() {
-                let own = own.times(drives);
-                let other = match &theirs {
-                    Some((tried, varied)) => tried.times(&varied[place].1),
-                    None if kinds_of(rivals_drives).contains(kind) => None,
-                    // It has no such drive.
-                    None => Some((1.0, 0.0)),
-                };
+            let theirs = has(rivals_drives).then(|| of_layout(rival, rivals_drives));
+            if matches!(theirs, Some(None)) || (own.is_none() && theirs.is_none()) {
+                continue;
+            }
+            let theirs = theirs.flatten();
+            for (place, estimate) in estimates().enumerate() {
+                let (own, other) =
+                    (times_of(own.as_ref(), place), times_of(theirs.as_ref(), place));
                 let Some((own, other)) = own.zip(other) else { continue };
                 let ends = [answer.value(), rival.value];
                 doubts.extend(estimate.doubt(
@@ -146,6 +144,33 @@ pub(crate) fn found(
         }
     }
     Found { lines, doubts, is_cut: is_cut.get() }
+}
+
+/// Whether the model is what measures, and short trials cut the work short.
+fn is_asked(space: &Space) -> bool {
+    let experiment = &space.experiment;
+    space.manifest.rig == KINDS[0].name
+        && !experiment.searches_a_rate()
+        && experiment.workloads.iter().all(|name| is_cut_short(experiment, name))
+}
+
+/// Drives with each estimate of a kind otherwise.
+type Varied = Vec<(Estimate, String)>;
+
+/// How many times as much a layout does with the estimate at `place` otherwise; without such drives it is what it is.
+fn times_of(tried: Option<&(Tried, Varied)>, place: usize) -> Option<(f64, f64)> {
+    tried.map_or(Some((1.0, 0.0)), |(tried, varied)| tried.times(&varied[place].1))
+}
+
+/// The kinds of drive of all, those of the first layout first.
+fn kinds_of_all<'a>(all: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
+    for kind in all.flat_map(|drives| kinds_of(drives)) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
 }
 
 /// The drives of a layout.
@@ -408,6 +433,28 @@ mod tests {
             "{doubts:?}"
         );
         assert_eq!(of("'md-stripe'"), []);
+    }
+
+    /// A kind of drive that only the other layout has was not varied.
+    #[test]
+    fn the_estimates_of_a_rivals_own_drives_are_varied() {
+        let (posed, space, records) = asked(
+            "run.repeats = 1\nrun.precision = '10%'\nvolume.drives = ['3xp4800x-375gb', '3xazure-p30']\n\
+             volume.level = 'md-stripe'\n[workload.small]\nkind = 'random'\nblock = '8KiB'\ndepth = 4\n",
+        );
+        let verdict = Verdict::new(&space.manifest, &records, &posed.wishes).unwrap();
+        let answer = Answer { ranked: &verdict.ranked[0], verdict: &verdict };
+        assert_eq!(answer.ranked.at[DRIVES], "3xp4800x-375gb");
+        let open: &Open<'_> = &|_| Ok(Box::new(Sim));
+        let doubts = found(&posed, &space, (open, &Clock::default()), &answer).doubts;
+        let latency = |of: &&Doubt| of.what == "azure-p30.latency_p50_us";
+        let [less, more] = doubts.iter().filter(latency).collect::<Vec<_>>()[..] else {
+            panic!("{doubts:?}")
+        };
+        // The answer's own drives are what they are; the other layout is nearer with less latency, and farther with more.
+        assert!((less.itself - 1.0).abs() + (more.itself - 1.0).abs() < 1e-9, "{doubts:?}");
+        assert!(less.ahead < less.ahead_as_assumed && more.ahead > more.ahead_as_assumed);
+        assert!(less.holds && more.holds, "{doubts:?}");
     }
 
     #[test]

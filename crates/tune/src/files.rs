@@ -90,9 +90,8 @@ fn experiment_text(asked: &Question, levels: &[Level], file_systems: &[String]) 
         Value::Array(values.map(|value| Value::from(value.to_string())).collect())
     };
     let drive = &asked.drives.drive;
-    let part = if is_part(drive) { format!(":{}", PART.0) } else { String::new() };
     let mut volume = vec![
-        ("drives", format!("{}x{}{part}", asked.members(), drive.name).into()),
+        ("drives", drives(asked).into()),
         ("level", list(&mut levels.iter().map(|level| level.name))),
     ];
     if levels.iter().any(Level::interleaved) {
@@ -109,6 +108,13 @@ fn experiment_text(asked: &Question, levels: &[Level], file_systems: &[String]) 
         tables.insert("drive".into(), table(vec![("write_cache", false.into())]));
     }
     tables.to_string()
+}
+
+/// The members, and how much of each is used.
+pub(crate) fn drives(asked: &Question) -> String {
+    let drive = &asked.drives.drive;
+    let part = if is_part(drive) { format!(":{}", PART.0) } else { String::new() };
+    format!("{}x{}{part}", asked.members(), drive.name)
 }
 
 /// Whether a part of the drive is used.
@@ -128,17 +134,9 @@ fn spares(posed: &Posed, question: &Question) -> Option<&'static str> {
     let stated = posed.experiment.settings().get("fs.kind");
     let has_btrfs =
         stated.is_some_and(|setting| setting.values.iter().any(|kind| kind.to_string() == "btrfs"));
-    match (question.spares, question.are_spares_open) {
-        (0, true) => Some(
-            "none were tried, as each extra layout takes minutes in the kernel. `--spares 1` asks for one. Without `--fs`, tune tries \
-             spares itself",
-        ),
-        (0, false) => None,
-        _ if has_btrfs => Some(
-            "btrfs keeps no hot spares, so that its own profiles were left out; btrfs over md was tried",
-        ),
-        _ => None,
-    }
+    (question.spares > 0 && has_btrfs).then_some(
+        "btrfs keeps no hot spares, so that its own profiles were left out; btrfs over md was tried",
+    )
 }
 
 /// How it was measured, and what the drives make doubtful.
@@ -232,15 +230,14 @@ mod tests {
         let values = |path: &str| posed.experiment.settings()[path].values.len();
         assert_eq!((values("fs.kind"), values("volume.level")), (2, 4));
         // What is not tried of spares is said, with why.
-        let said = |spares, are_spares_open, file_system: &str| {
-            let asked = Question { spares, are_spares_open, ..question.clone() };
+        let said = |spares, file_system: &str| {
+            let asked = Question { spares, ..question.clone() };
             let posed = of_files(&asked, &[file_system.into()]).unwrap();
             let all = lines(&posed, &asked).into_iter();
             all.filter(|(about, _)| about == "spares").map(|(_, text)| text).collect::<String>()
         };
-        assert!(said(1, false, "btrfs").starts_with("btrfs keeps no hot spares"));
-        assert_eq!([said(1, false, "xfs"), said(0, false, "btrfs")], ["", ""]);
-        assert!(said(0, true, "xfs").contains("`--spares 1` asks for one"));
+        assert!(said(1, "btrfs").starts_with("btrfs keeps no hot spares"));
+        assert_eq!([said(1, "xfs"), said(0, "btrfs")], ["", ""]);
         let large = Question { capacity_bytes: 40_000_000_000_000, ..question };
         let levels = of_files(&large, &["xfs".into()]).unwrap();
         assert_eq!(levels.experiment.value("volume.level").unwrap().to_string(), "md-raid5");

@@ -68,7 +68,7 @@ pub struct FrontRow {
     pub spares: usize,
     /// How many drives are in use and how many spares, where those are more than was asked for.
     #[serde(skip)]
-    in_use: Option<String>,
+    pub(crate) in_use: Option<String>,
     /// Its first columns: level and chunk, or the layout in words.
     #[serde(skip)]
     words: Vec<String>,
@@ -77,7 +77,7 @@ pub struct FrontRow {
     rows: Option<String>,
     /// Whether nothing measured is reliably faster.
     #[serde(skip)]
-    is_tied: bool,
+    pub(crate) is_tied: bool,
     /// What each trial of it measured.
     #[serde(skip)]
     pub(crate) samples: Vec<f64>,
@@ -413,7 +413,7 @@ pub(crate) fn of_posed(
 }
 
 /// Whether nothing measured is reliably faster.
-fn is_tied(ranked: &Ranked) -> bool {
+pub(crate) fn is_tied(ranked: &Ranked) -> bool {
     matches!(ranked.standing, Standing::Best | Standing::Tie)
 }
 

@@ -9,13 +9,14 @@ use crate::danger::{Limit, Resync};
 use crate::drives::Drives;
 use crate::factors::Decides;
 use crate::front::{self, FrontRow};
+use crate::mount::rivals::with_options;
 use crate::page::Page;
 use crate::question::Question;
 use crate::rules::layouts;
 use crate::search::{Effort, race};
 use crate::space::{At, Open, Space};
 use crate::what_if::{WhatIf, what_if};
-use crate::{danger, degraded, files, settings, turns};
+use crate::{danger, degraded, files, settings, spares, turns};
 use block::SECTOR_BYTES;
 use lab::catalogue::Drive;
 use lab::experiment::{Experiment, Member, Trial};
@@ -149,6 +150,9 @@ impl Posed {
     }
 }
 
+/// Where what is asked comes from that flags said.
+pub(crate) const ORIGIN_ASSUMED: &str = "Assumed; --save FILE writes it as an experiment";
+
 /// Up to so many layouts are all measured, each as often as the experiment says.
 const EFFORT: Effort = Effort { exhaustive: 16, seeds: 1, near: 0.0, at_least: 1 };
 
@@ -173,15 +177,16 @@ pub fn tune_experiment(
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
-    let clock = &posed.clock;
-    let asked_for = posed;
+    let (clock, asked_for) = (&posed.clock, posed);
     let (posed, beforehand) = &posed.parted()?;
-    let space = posed.space(open, beforehand)?;
+    let mut space = posed.space(open, beforehand)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
-    let (records, measured) = measured(posed, &space, open, watch)?;
-    let verdict = verdict_of(posed, &space, &records)?;
-    let asked = confirm.map(|confirm| confirm.ask_space(&space, &verdict, &posed.wishes, open));
-    let asked = asked.transpose()?;
+    let (mut records, measured) = measured(posed, &space, open, watch)?;
+    let mut verdict = verdict_of(posed, &space, &records)?;
+    let all = space.layouts.len() * posed.effort().seeds as usize;
+    let rivals = with_options(posed, &mut space, open, (&mut verdict, &mut records))?;
+    let asked =
+        confirm.map(|of| of.ask_space(&space, &verdict, &posed.wishes, open)).transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     // What is measured on a slower rig is what counts.
     let turned = asked.as_ref().filter(|(of, _)| !of.without_processor && !of.holds);
@@ -189,33 +194,27 @@ pub fn tune_experiment(
     let [first, second] = [0, 1].map(|place| judged.ranked.get(place));
     let best = first.and_then(|first| space.place(&first.at));
     let answer = first.map(|first| &first.at);
-    let mut front = front::of_posed(&space, (&verdict, &records), posed, answer)?;
-    let is_modelled = degraded::of_posed(posed, &space, open, (&records, &mut front));
+    let (front, is_modelled) = front_of(posed, &space, open, (&verdict, &records), answer)?;
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
-    let lost = risk.as_ref().zip(best);
-    let resync = lost.map(|(lost, best)| resync(&space.trials[best], &lost.inputs)).transpose()?;
-    let resync = resync.unwrap_or_default();
-    let beside = first.map(|first| beside(posed, &space, open, (&first.at, &records), resync));
-    let beside = beside.unwrap_or_default();
+    let beside = beside(posed, &space, open, (answer, &records), risk.as_ref())?;
+    let beside = Beside { rivals, ..beside };
     let decides = Decides::of(&verdict);
     let what_if = what_if(posed, &space, (open, clock), ([&verdict, judged], &records))?;
     let WhatIf { reasons, in_doubt, sensitivity, not_tried } = what_if;
-    let answer = Said { posed, space: &space, verdict: judged, best, confirmed };
+    let said = Said { posed, space: &space, verdict: judged, best, confirmed };
+    let mut lines = said.lines(risk.as_ref(), &front, &beside);
+    lines.extend(posed.known_line(&space, best, beforehand));
+    let is_best = |row: &FrontRow| answer == Some(&row.at);
+    lines.extend(degraded::lines(&front, is_best, verdict.better, is_modelled));
+    lines.extend(decides.line(str::to_string));
+    turns::put_behind_doubts(&mut lines, in_doubt);
+    lines.extend(turns::lines(&sensitivity).into_iter().chain(clock.line(&not_tried)));
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
         runner_up: second.map(|second| second.at.clone()),
         difference: first.zip(second).map(|(first, second)| difference(first, second)),
-        verdict: answer.sentence(),
-        lines: {
-            let mut lines = answer.lines(risk.as_ref(), &front, &beside);
-            lines.extend(posed.known_line(&space, best, beforehand));
-            let is_best = |row: &FrontRow| first.is_some_and(|first| row.at == first.at);
-            lines.extend(degraded::lines(&front, is_best, verdict.better, is_modelled));
-            lines.extend(decides.line(str::to_string));
-            turns::put_behind_doubts(&mut lines, in_doubt);
-            lines.extend(turns::lines(&sensitivity).into_iter().chain(clock.line(&not_tried)));
-            lines
-        },
+        verdict: said.sentence(),
+        lines,
         decides,
         page: Page::of(&space.manifest, records, verdict.clone()),
         front,
@@ -236,18 +235,30 @@ pub fn tune_experiment(
         warnings: space.warnings.clone(),
         evaluations: measured,
         short_evaluations: 0,
-        exhaustive_evaluations: space.layouts.len() * posed.effort().seeds as usize,
+        exhaustive_evaluations: all,
         experiment: posed.text.clone(),
-        origin: if posed.question.is_some() {
-            "Assumed; --save FILE writes it as an experiment"
-        } else {
-            "The experiment"
-        },
+        origin: if posed.question.is_some() { ORIGIN_ASSUMED } else { "The experiment" },
     })
 }
 
+/// The front, with what fails and what is kept as a spare; and whether a failed member is modelled.
+fn front_of(
+    posed: &Posed,
+    space: &Space,
+    open: &Open<'_>,
+    (verdict, records): (&Verdict, &[Record]),
+    answer: Option<&At>,
+) -> Result<(Vec<FrontRow>, bool)> {
+    let mut front = front::of_posed(space, (verdict, records), posed, answer)?;
+    let is_modelled = degraded::of_posed(posed, space, open, (records, &mut front));
+    for row in spares::of_files(posed, space, open, (verdict, records), &front)? {
+        row.stand_among(&mut front, verdict.better);
+    }
+    Ok((front, is_modelled))
+}
+
 /// What the trials say, beside what was published of the same experiment.
-fn verdict_of(posed: &Posed, space: &Space, records: &[Record]) -> Result<Verdict> {
+pub(crate) fn verdict_of(posed: &Posed, space: &Space, records: &[Record]) -> Result<Verdict> {
     let printed = lab::published::of(&space.manifest)?;
     let verdict = Verdict::new(&space.manifest, records, &posed.wishes)?;
     Ok(verdict.beside_printed(&space.manifest, printed.as_ref()))
@@ -267,17 +278,21 @@ fn resync(trial: &Trial, inputs: &Inputs) -> Result<Resync> {
     danger::resync(&volume.level, inputs, &drives, Limit(trial.setup.host.storage_per_s[1]))
 }
 
-/// What is set beside the `best`, where that is one of the layouts.
+/// What is set beside the `best`, where that is one of the layouts, and may lose so much.
 fn beside(
     posed: &Posed,
     space: &Space,
     open: &Open<'_>,
-    (best, records): (&At, &[Record]),
-    resync: Resync,
-) -> Beside {
-    let Some(place) = space.place(best) else { return Beside::default() };
+    (best, records): (Option<&At>, &[Record]),
+    lost: Option<&Lost>,
+) -> Result<Beside> {
+    let Some((best, place)) = best.and_then(|best| Some((best, space.place(best)?))) else {
+        return Ok(Beside::default());
+    };
+    let trial = &space.trials[place];
+    let resync = lost.map(|lost| resync(trial, &lost.inputs)).transpose()?.unwrap_or_default();
     let layout = OfExperiment { space, open, wishes: &posed.wishes, best, records };
-    layout.beside(&space.trials[place], resync)
+    Ok(layout.beside(trial, resync))
 }
 
 /// Measures what decides; gives that, and how many cells it took.

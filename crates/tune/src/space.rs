@@ -1,6 +1,7 @@
 //! The layouts of an experiment, and what measures some of them: its own trials, run by what runs every experiment.
 
-use lab::experiment::{Experiment, Trial};
+use lab::experiment::{Experiment, Plan, Trial};
+use lab::keys::Value;
 use lab::record::at_json;
 use lab::rig::Rig;
 use lab::run::{Keep, Run};
@@ -34,6 +35,8 @@ pub(crate) struct Space {
     pub(crate) trials: Vec<Trial>,
     /// How many trials each has.
     counts: Vec<usize>,
+    /// Layouts that the experiment does not have: each is one of its own with one more key.
+    added: Vec<At>,
     /// Cells left out as impossible, keys without effect.
     pub(crate) warnings: Vec<String>,
 }
@@ -95,6 +98,7 @@ impl Space {
             places: Vec::new(),
             trials: Vec::new(),
             counts: Vec::new(),
+            added: Vec::new(),
             warnings: run.warnings().to_vec(),
         };
         for (places, at, trial, count) in all {
@@ -116,6 +120,31 @@ impl Space {
         keep(&mut self.places, kept);
         keep(&mut self.trials, kept);
         keep(&mut self.counts, kept);
+    }
+
+    /// Adds the layout at `place` with one more `key`; gives what it is.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be planned.
+    pub(crate) fn add(&mut self, place: usize, (key, value): (&str, &str)) -> Result<At> {
+        let changes = [(key.to_string(), value.to_string())];
+        let plan = Plan::new(&alone(&self.experiment, &self.layouts[place], &changes)?)?;
+        let Some(with) = plan.trials.into_iter().next() else {
+            return Err(Error::failure(format!("no trial has {key} = {value}")));
+        };
+        let mut trial = Trial { setup: with.setup, ..self.trials[place].clone() };
+        trial.cell.at.push((key.to_string(), Value::Text(value.into())));
+        let mut at = self.layouts[place].clone();
+        at.insert(key.to_string(), value.into());
+        let mut places = self.places[place].clone();
+        places.push(1);
+        self.layouts.push(at.clone());
+        self.places.push(places);
+        self.trials.push(trial);
+        self.counts.push(self.counts[place]);
+        self.added.push(at.clone());
+        Ok(at)
     }
 
     /// The place of a layout.
@@ -170,7 +199,15 @@ impl Space {
             experiment.set_values(path, value)?;
         }
         let others = |trial: &Trial| !layouts.contains(&&chosen(&self.manifest, trial));
-        run_all(experiment, open, seed, others)
+        let (added, own): (Vec<&At>, Vec<&At>) =
+            layouts.iter().copied().partition(|at| self.added.contains(at));
+        let mut records =
+            if own.is_empty() { Vec::new() } else { run_all(experiment, open, seed, others)? };
+        for at in added {
+            let ran = run_all(alone(&self.experiment, at, changes)?, open, seed, |_| false)?;
+            records.extend(named(ran, at));
+        }
+        Ok(records)
     }
 }
 
@@ -190,6 +227,11 @@ pub(crate) fn alone(
         alone.set_values(&path, &value)?;
     }
     Ok(alone)
+}
+
+/// What was measured of a layout alone, under all that it is.
+pub(crate) fn named(records: Vec<Record>, at: &At) -> impl Iterator<Item = Record> {
+    records.into_iter().map(|record| Record { at: at.clone(), ..record })
 }
 
 /// Runs the trials of `experiment`, but for the `others`, with so much added to the seed.

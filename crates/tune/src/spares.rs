@@ -3,9 +3,15 @@
 //! level without them; it is chosen only where a formula on the risk leaves nothing else.
 
 use crate::candidate::Candidate;
-use crate::front::{FrontRow, is_more_room};
+use crate::files;
+use crate::front::{FrontRow, is_more_room, usd_per_tb};
+use crate::lanes::side_by_side;
+use crate::posed::Posed;
 use crate::question::Question;
+use crate::space::{Open, Space, alone, run_on};
 use crate::tried::{Tried, is_at};
+use crate::{commits, front};
+use block::layout::Level;
 use lab::Result;
 use lab::experiment::Experiment;
 use store::quantity::Better;
@@ -20,6 +26,9 @@ const LESS_BY: f64 = 2.0;
 
 /// So many at most.
 pub(crate) const SPARES_MAX: usize = 2;
+
+/// What a layout with spares is told from itself without by: it runs on fewer drives.
+const DRIVES: &str = "volume.drives";
 
 /// The same drives with more spares than the question has, and what was measured of them.
 pub(crate) struct MoreSpares {
@@ -54,9 +63,9 @@ impl FrontRow {
         })
     }
 
-    /// Takes its place among `rows`, which begin with the fastest: behind its own level without spares.
+    /// Takes its place among `rows`, which begin with the fastest: behind itself without spares.
     pub(crate) fn stand_among(self, rows: &mut Vec<FrontRow>, better: Better) {
-        let own = rows.iter().position(|row| row.level() == self.level()).map_or(0, |own| own + 1);
+        let own = rows.iter().position(|row| row.at == self.at).map_or(0, |own| own + 1);
         let is_slower = |row: &FrontRow| better.ahead(self.value, row.value) > 0.0;
         let next = rows[own..].iter().position(is_slower);
         rows.insert(next.map_or(rows.len(), |next| own + next), self);
@@ -80,7 +89,7 @@ pub(crate) fn measured(
         let candidate = tried.candidates.iter().find(|of| is_at(of, &row.at));
         let candidate = candidate.filter(|of| of.level.nested().is_none() && row.survives > 0);
         let Some(candidate) = candidate else { continue };
-        for question in worth_it(tried.question, candidate, row.gone.high)? {
+        for question in worth_it(tried.question, &candidate.level, row.gone.high)? {
             let experiment = question.experiment()?;
             let own = tried.settled(&experiment, &candidate.settings(), 0)?;
             asked.push((candidate, question, experiment, own));
@@ -105,20 +114,20 @@ pub(crate) fn measured(
     Ok(found)
 }
 
-/// The `question` of a candidate's level alone with one spare more, or two, where each makes the chance that all is lost much
-/// smaller: it is `gone` without any.
-fn worth_it(question: &Question, candidate: &Candidate, gone: f64) -> Result<Vec<Question>> {
+/// The `question` of a `level` alone with one spare more, or two, where each makes the chance that all is lost much smaller: it
+/// is `gone` without any.
+fn worth_it(question: &Question, level: &Level, gone: f64) -> Result<Vec<Question>> {
     let mut least = gone;
     let mut all = Vec::new();
     for spares in 1..=SPARES_MAX {
-        let levels = vec![candidate.level.name.to_string()];
+        let levels = vec![level.name.to_string()];
         let other = Question { spares, levels, are_spares_open: false, ..question.clone() };
         // Parity over two drives is a mirror, which stands here by its own name.
-        let is_mirror = candidate.level.has_parity() && other.members() < 3;
+        let is_mirror = level.has_parity() && other.members() < 3;
         if least < GONE_ASKS || is_mirror || other.possible().is_err() {
             break;
         }
-        let (risk, _) = other.risk(&candidate.level)?;
+        let (risk, _) = other.risk(level)?;
         if risk.gone.high * LESS_BY > least {
             break;
         }
@@ -135,7 +144,6 @@ fn row(
     question: &Question,
     records: &[Record],
 ) -> Result<Option<FrontRow>> {
-    const DRIVES: &str = "volume.drives";
     let drives = format!("{}x{}", question.members(), question.drives.drive.name);
     let own = records.iter().cloned().map(|mut record| {
         record.at.insert(DRIVES.into(), drives.clone().into());
@@ -149,6 +157,91 @@ fn row(
         FrontRow::of(question, &verdict.unit, ranked, &candidate.level, Some(in_use(question)))?;
     row.at.remove(DRIVES);
     Ok(Some(row))
+}
+
+/// Layouts of the `front` of files with one spare that are worth it. Each is one trial more, in a kernel: of two spares nothing is
+/// asked. btrfs's own profiles have none.
+pub(crate) fn of_files(
+    posed: &Posed,
+    space: &Space,
+    open: &Open<'_>,
+    (verdict, records): (&Verdict, &[Record]),
+    front: &[FrontRow],
+) -> Result<Vec<FrontRow>> {
+    let Some(question) = posed.question.as_ref().filter(|of| of.may_have_spares()) else {
+        return Ok(Vec::new());
+    };
+    let mut asked: Vec<(&FrontRow, Level, Question, Experiment)> = Vec::new();
+    for row in front.iter().filter(|row| row.survives > 0) {
+        let Some(place) = space.place(&row.at) else { continue };
+        let level = space.trials[place].setup.volume.level;
+        let Some(with) = worth_it(question, &level, row.gone.high)?.into_iter().next() else {
+            continue;
+        };
+        let changes = [(DRIVES, files::drives(&with)), ("run.repeats", "1".into())];
+        let changes = changes.map(|(key, value)| (key.to_string(), value));
+        asked.push((row, level, with, alone(&space.experiment, &row.at, &changes)?));
+    }
+    if asked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lanes = open(&space.experiment)?.capabilities().lanes;
+    let ran = side_by_side(
+        lanes,
+        &asked,
+        |_| false,
+        |(.., experiment)| run_on(1, experiment.clone(), open, 0, |_| false),
+    );
+    let mut found: Vec<FrontRow> = Vec::new();
+    for ((row, level, with, _), ran) in asked.into_iter().zip(ran) {
+        // What cannot run on fewer members is no answer.
+        let Ok(own) = ran else { continue };
+        let Some(row) = row_of_files(posed, space, records, (row, level, &with), own)? else {
+            continue;
+        };
+        if !row.is_beaten(front.iter().chain(&found), verdict) {
+            found.push(row);
+        }
+    }
+    Ok(found)
+}
+
+/// What `row` is on fewer drives, of which `own` says how fast; nothing where it may not be chosen then.
+fn row_of_files(
+    posed: &Posed,
+    space: &Space,
+    records: &[Record],
+    (row, level, with): (&FrontRow, Level, &Question),
+    own: Vec<Record>,
+) -> Result<Option<FrontRow>> {
+    let own = own.into_iter().map(|mut record| {
+        record.at.clone_from(&row.at);
+        record.at.insert(DRIVES.into(), files::drives(with).into());
+        record
+    });
+    let own: Vec<Record> = own.collect();
+    let all = [records, &own].concat();
+    let verdict = Verdict::new(&space.manifest, &all, &posed.wishes)?;
+    let Some(ranked) = verdict.ranked.iter().find(|of| of.at.contains_key(DRIVES)) else {
+        return Ok(None);
+    };
+    let (risk, inputs) = with.risk(&level)?;
+    let usable_bytes = with.usable_bytes(&level);
+    let mut other = row.clone();
+    other.value = ranked.value;
+    other.samples.clone_from(&ranked.samples);
+    other.is_tied = front::is_tied(ranked);
+    other.commits = commits::of_layout(own.iter());
+    other.usable_bytes = usable_bytes;
+    other.usd_per_tb = row.cost_usd.map(|cost| usd_per_tb(cost, usable_bytes));
+    other.survives = level.losses_survived(with.members());
+    other.rebuild_h = inputs.rebuild_h.range;
+    (other.gone, other.unreadable) = (risk.gone, risk.unreadable);
+    // Where a partial parity log restores what is torn it does so here.
+    other.torn_by_crash = row.torn_by_crash.and(risk.torn);
+    (other.members, other.spares) = (with.members(), with.spares);
+    other.in_use = Some(in_use(with));
+    Ok(Some(other))
 }
 
 #[cfg(test)]
@@ -169,7 +262,7 @@ mod tests {
                 cache: crate::question::DEFAULT_CACHE,
             };
             let (risk, _) = asked.risk(&candidate.level).unwrap();
-            let all = worth_it(&asked, &candidate, risk.gone.high).unwrap();
+            let all = worth_it(&asked, &candidate.level, risk.gone.high).unwrap();
             all.iter().map(|of| of.spares).collect::<Vec<_>>()
         };
         assert_eq!(of("8x st18000nm000j", "md-raid6"), [1]);
@@ -204,6 +297,42 @@ mod tests {
         let said = Question { are_spares_open: false, ..asked };
         let found = crate::tune(&said, &Sim, None, &mut |_| ()).unwrap();
         assert!(found.front.iter().all(|row| row.spares == 0));
+    }
+
+    /// Layouts that an experiment names, as those of file systems are, have spares where nobody said how many there are.
+    #[test]
+    fn a_layout_of_files_stands_on_the_front_with_a_spare() {
+        let text = "run.repeats = 1\nvolume.drives = '8xst18000nm000j:64GiB'\nvolume.level = ['md-raid10', 'md-raid6']\n\
+                    [workload.w]\nkind = 'random'\nreads_percent = 50\nblock = '8KiB'\ncount = 500\n";
+        let (posed, space, records) = crate::posed::tests::asked(text);
+        let spares = |are_spares_open: bool| {
+            let asked = Question { are_spares_open, ..question("8x st18000nm000j", "vm", 1) };
+            let posed = Posed { question: Some(asked), ..posed.clone() };
+            let verdict = Verdict::new(&space.manifest, &records, &posed.wishes).unwrap();
+            let of = (&verdict, records.as_slice());
+            let rows = front::of_posed(&space, of, &posed, None).unwrap();
+            let open = |_: &Experiment| Ok(Box::new(Sim) as Box<dyn lab::rig::Rig>);
+            let mut front = rows.clone();
+            for row in of_files(&posed, &space, &open, of, &rows).unwrap() {
+                row.stand_among(&mut front, verdict.better);
+            }
+            front
+        };
+        let front = spares(true);
+        let of = |spares: usize| {
+            let is_it = |row: &&FrontRow| {
+                row.spares == spares && row.level().is_some_and(|level| level.name == "md-raid6")
+            };
+            front.iter().find(is_it).unwrap()
+        };
+        let (without, with) = (of(0), of(1));
+        assert_eq!((without.members, with.members, &with.at), (8, 7, &without.at));
+        assert!(with.gone.high * LESS_BY <= without.gone.high, "{with:?}");
+        // Whole drives hold so much, though trials use a part of them; seven do not do exactly what eight do.
+        assert!(with.usable_bytes > 80_000_000_000_000 && with.usable_bytes < without.usable_bytes);
+        assert!((with.value - without.value).abs() > 0.001 * without.value, "{with:?}");
+        assert!(with.with_room((with.value, Better::Higher)).contains("7 in use, 1 spare"));
+        assert!(spares(false).iter().all(|row| row.spares == 0));
     }
 
     /// What must hold of the risk has a spare built.

@@ -16,6 +16,7 @@ use crate::front::FrontRow;
 use crate::groups::Groups;
 use crate::page::Page;
 use crate::pick::{Picked, Why, is_alike, is_default, pick};
+use crate::posed::ORIGIN_ASSUMED;
 use crate::question::Question;
 use crate::rules::of_question;
 use crate::search::{Effort, Prior, race};
@@ -97,8 +98,8 @@ pub fn tune(
     let beside = OfQuestion { tried: &tried, best }.beside(&inputs)?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
     // What may be cut short comes last.
-    let WhatIf { reasons, doubts, not_tried } =
-        WhatIf::measure(&tried, (best, other), (&verdict, judged), clock)?;
+    let LastTrials { reasons, doubts, not_tried } =
+        LastTrials::measure(&tried, (best, other), (&verdict, judged), clock)?;
     let mut lines = found.lines(&risk, &inputs, &front);
     let plan = beside.plan(found.beside_near(plan(question, &tried.experiment, best)));
     lines.extend(plan.caches_line().into_iter().chain(raidz3_line(&plan, question)));
@@ -136,7 +137,7 @@ pub fn tune(
         short_evaluations: tried.short.len(),
         exhaustive_evaluations: candidates.len() * EFFORT.seeds as usize,
         experiment: question.experiment_text()?,
-        origin: "Assumed; --save FILE writes it as an experiment",
+        origin: ORIGIN_ASSUMED,
     })
 }
 
@@ -151,26 +152,26 @@ fn points_of(
 }
 
 /// What is tried once it is known what to build.
-struct WhatIf {
+struct LastTrials {
     reasons: Vec<Reason>,
     doubts: Vec<Doubt>,
     not_tried: Vec<String>,
 }
 
-impl WhatIf {
+impl LastTrials {
     fn measure(
         tried: &Tried<'_>,
         (best, other): (&Candidate, Option<&Candidate>),
         (verdict, judged): (&Verdict, &Verdict),
         clock: &Clock,
-    ) -> Result<WhatIf> {
+    ) -> Result<LastTrials> {
         let (reasons, mut not_tried) = match other {
             Some(other) => why::reasons(tried, best, other, (verdict, clock))?,
             None => (Vec::new(), Vec::new()),
         };
         let (doubts, left) = doubts(tried, best, judged, (other, &reasons, clock))?;
         not_tried.extend(left);
-        Ok(WhatIf { reasons, doubts, not_tried })
+        Ok(LastTrials { reasons, doubts, not_tried })
     }
 }
 

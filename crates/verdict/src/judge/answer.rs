@@ -207,7 +207,7 @@ pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
     let asked = !others.is_empty() || !verdict.left_out.is_empty();
     let mut points = Vec::new();
     if verdict.chosen() {
-        points.extend(tied(verdict));
+        points.extend(tied(verdict, &[]));
         points.extend(open(verdict));
         points.extend(next_best(verdict, others));
     }
@@ -224,8 +224,13 @@ pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
     points
 }
 
-fn tied(verdict: &Verdict) -> Option<Point> {
+/// A layout.
+pub(super) type At = serde_json::Map<String, serde_json::Value>;
+
+/// What ties with the best, but for layouts that a line of their own names.
+pub(super) fn tied(verdict: &Verdict, named: &[At]) -> Option<Point> {
     let ties = verdict.ranked.iter().filter(|other| other.standing == Standing::Tie);
+    let ties = ties.filter(|other| !named.contains(&other.at));
     let labels = verdict.names(ties);
     (!labels.is_empty())
         .then(|| point("tied", format!("{}; keep yours if it is among them", semicolons(&labels))))

@@ -1,9 +1,8 @@
 //! Ties that a published table does not have: what was measured says more than a model that cannot tell.
 
-use super::answer::{of as objective_of, point};
+use super::answer::{At, of as objective_of, point, tied};
 use super::{Ranked, Standing, Verdict};
 use crate::tables::slower;
-use serde_json::{Map, Value as Json};
 use store::Manifest;
 use store::published::{Published, includes};
 
@@ -15,26 +14,34 @@ impl Verdict {
     #[must_use]
     pub fn beside_printed(mut self, manifest: &Manifest, published: Option<&Published>) -> Verdict {
         let found = published.and_then(|published| self.ties_in_print(manifest, published));
-        if let Some(text) = found {
-            let place = self.points.iter().position(|point| point.about == "tied");
-            self.points.insert(place.map_or(0, |tied| tied + 1), point("measured", text));
-        }
+        let Some((text, apart)) = found else { return self };
+        let place = self.points.iter().position(|point| point.about == "tied").unwrap_or(0);
+        // Nobody is told to keep what was measured to be another: that stands in one line, and the other ties in theirs.
+        self.points.retain(|point| point.about != "tied");
+        let others = tied(&self, &apart).into_iter();
+        self.points.splice(place..place, others.chain([point("measured", text)]));
         self
     }
 
-    /// What ties with the best here, and in print is farther from it than what counts here.
-    fn ties_in_print(&self, manifest: &Manifest, published: &Published) -> Option<String> {
+    /// What ties with the best here, and in print is farther from it than what counts here: in words, and which layouts.
+    fn ties_in_print(
+        &self,
+        manifest: &Manifest,
+        published: &Published,
+    ) -> Option<(String, Vec<At>)> {
         let (best, others) = self.ranked.split_first()?;
         let own = self.in_print(manifest, published, &best.at)?;
-        let apart = |of: &&Ranked| {
+        let apart = |of: &Ranked| {
             let value = self.in_print(manifest, published, &of.at)?;
             let behind = self.better.ahead(own, value);
             (of.standing == Standing::Tie && behind.abs().exp() > self.tie_ratio())
-                .then(|| (self.name(&of.at), behind))
+                .then_some(behind)
         };
-        let mut apart: Vec<(String, f64)> = others.iter().filter_map(|of| apart(&of)).collect();
+        let apart = others.iter().filter_map(|of| Some((&of.at, apart(of)?)));
+        let mut apart: Vec<(&At, f64)> = apart.collect();
         apart.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-        let said = |(name, behind): &(String, f64)| {
+        let said = |(at, behind): &(&At, f64)| {
+            let name = self.name(at);
             let by = slower(behind.abs().exp(), self.better, &self.unit);
             if *behind > 0.0 {
                 format!("{name} was {by}")
@@ -47,23 +54,18 @@ impl Verdict {
             more => format!("; {more} more"),
         };
         let named: Vec<String> = apart.iter().take(NAMED).map(said).collect();
-        (!named.is_empty()).then(|| {
-            format!(
-                "{}{more}, beside {} in the published table {}: the model cannot tell them apart, and the measurement did",
-                named.join("; "),
-                self.name(&best.at),
-                published.name
-            )
-        })
+        let text = format!(
+            "{}{more}, beside {} in the published table {}: the model cannot tell them apart, and the measurement did",
+            named.join("; "),
+            self.name(&best.at),
+            published.name
+        );
+        let layouts = apart.iter().map(|(at, _)| (*at).clone()).collect();
+        (!named.is_empty()).then_some((text, layouts))
     }
 
     /// What a published table has of a layout, where layouts are ranked by one sample of one workload that it has.
-    fn in_print(
-        &self,
-        manifest: &Manifest,
-        published: &Published,
-        at: &Map<String, Json>,
-    ) -> Option<f64> {
+    fn in_print(&self, manifest: &Manifest, published: &Published, at: &At) -> Option<f64> {
         let [situation] = self.situations.as_slice() else { return None };
         let is_one = situation.given.is_empty() && situation.unit == self.unit;
         let asked = objective_of(&situation.of);
@@ -109,6 +111,9 @@ mod tests {
             ]) {
                 ranked.standing = standing;
             }
+            verdict.points.retain(|point| point.about != "tied");
+            let line = super::tied(&verdict, &[]);
+            verdict.points.extend(line);
             let best = verdict.ranked[0].at["volume.level"].clone();
             let tied = verdict.ranked[1].at["volume.level"].clone();
             let cell = |(which, rate): (&str, f64)| PublishedCell {
@@ -142,6 +147,10 @@ mod tests {
             let verdict = verdict.beside_printed(&manifest, Some(&published));
             assert!(verdict.tie_ratio() < 1.3, "{}", verdict.tie_ratio());
             let text = verdict.points.iter().find(|point| point.about == "measured");
+            // One line names it.
+            let mut lines = verdict.points.iter().filter(|point| point.about == "tied");
+            let name = json!(tied).as_str().unwrap().to_string();
+            assert_eq!(lines.any(|point| point.text.contains(&name)), text.is_none());
             (json!(tied).as_str().unwrap().to_string(), text.map(|point| point.text.clone()))
         };
         let (tied, text) = said([("best", 137.0), ("tied", 100.0)]);
