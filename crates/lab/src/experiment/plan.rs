@@ -2,6 +2,7 @@
 
 use super::about::RunKeys;
 use super::checks::check_keys_apply;
+use super::engine::{on_a_real_kernel, sent_by};
 use super::fault::{FaultKeys, FaultSetup};
 use super::file::{Experiment, Setting};
 use super::idle::IdleKeys;
@@ -89,6 +90,10 @@ impl Plan {
                      `--on kernel`"
                 )));
             }
+            if path.ends_with(".engine") {
+                warnings.push(on_a_real_kernel(origin, path, &setting.values)?);
+                continue;
+            }
             if setting.values.len() > 1 {
                 return Err(Error::input(format!(
                     "{origin}: `{path}` is varied, but only modelled drives have it; remove the list (`--set \
@@ -168,6 +173,12 @@ impl Plan {
                 work.limit(budget);
             }
             let setup = cached(setup, &beside);
+            let mut warn = |told: String| {
+                if !plan.warnings.contains(&told) {
+                    plan.warnings.push(told);
+                }
+            };
+            let setup = sent_by(&experiment.origin, setup, &beside, &mut warn)?;
             let work = beside.remove(0);
             let trial = Trial {
                 number: 0,

@@ -1,6 +1,8 @@
 //! One job, and where on the volume its file lies.
 
+use super::sending::Sending;
 use crate::error::{Error, Result};
+use crate::workload::Engine;
 use block::SECTOR_BYTES;
 use block::units::{format_bytes, format_bytes_per_s, format_nanos};
 use std::fmt::Write as _;
@@ -53,8 +55,8 @@ pub(super) struct Job {
     pub(super) flush_every: u64,
     /// Whether several requests can be in flight.
     pub(super) asynchronous: bool,
-    /// Whether that is by `io_uring`, as it is measured.
-    pub(super) by_io_uring: bool,
+    /// By what it sends them.
+    pub(super) sending: Sending,
     pub(super) stonewall: bool,
     pub(super) filename: Option<String>,
 }
@@ -101,7 +103,7 @@ impl Default for Job {
             end_flush: false,
             flush_every: 0,
             asynchronous: false,
-            by_io_uring: false,
+            sending: Sending::default(),
             stonewall: false,
             filename: None,
         }
@@ -347,8 +349,13 @@ impl Job {
         }
     }
 
-    /// The keys of its workload.
-    pub(super) fn keys(&self, label: &str, place: &Place) -> Result<String> {
+    /// The keys of its workload, which `engine` sends, where what that takes is known.
+    pub(super) fn keys(
+        &self,
+        label: &str,
+        place: &Place,
+        engine: Option<Engine>,
+    ) -> Result<String> {
         let size = |what: &str, bytes: u64| {
             if bytes.is_multiple_of(SECTOR_BYTES) {
                 return Ok(format_bytes(bytes));
@@ -384,6 +391,9 @@ impl Job {
         if self.poisson {
             self.arrives(label, &mut key)?;
         } else {
+            if let Some(engine) = engine {
+                key("engine", &quoted(engine.word()));
+            }
             key("depth", &if self.asynchronous && lanes == 1 { self.depth } else { 1 });
         }
         if let Some(access) = self.access.as_ref().filter(|_| self.random) {
