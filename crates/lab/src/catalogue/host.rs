@@ -23,6 +23,8 @@ figures! {
         /// largest request that reaches the volume (MAXPHYS)
         max_transfer_bytes: Option<u64> = figure("max_transfer", "bytes", Shape::Size)
             .or("no limit"),
+        /// the best size of an array of disks (chunk × data disks), where it is more than `max_transfer`, is its largest request
+        max_transfer_follows_io_opt: bool = figure("max_transfer_follows_io_opt", "", Shape::Switch).default("false"),
         /// concurrent pieces per raw request
         physio_concurrency: Option<u32> = figure("physio_concurrency", "", Shape::Count(1..=1_000_000))
             .or("all at once"),
@@ -199,6 +201,8 @@ pub struct Host {
     pub digest: String,
     /// The largest piece that reaches a volume, in sectors; `u32::MAX` where no limit.
     pub max_transfer_sectors: u32,
+    /// Whether an array of disks whose best size is larger takes requests of that.
+    pub follows_io_opt: bool,
     /// Pieces of one raw request in flight; `u32::MAX` for all of them.
     pub physio_concurrency: u32,
     /// For each piece that reaches the volume, in ns.
@@ -360,6 +364,7 @@ impl Host {
             title: sheet.title.clone(),
             digest: sheet.digest.clone(),
             max_transfer_sectors: max_transfer_sectors.map_or(u32::MAX, |sectors| sectors as u32),
+            follows_io_opt: figures.max_transfer_follows_io_opt,
             physio_concurrency: figures.physio_concurrency.unwrap_or(u32::MAX),
             request_cpu_ns: us_as_ns(figures.request_cpu_us),
             command_cpu_ns: us_as_ns(figures.command_cpu_us),
@@ -408,6 +413,8 @@ impl Host {
     pub fn with(mut self, keys: &HostKeys) -> Self {
         if let Some(sectors) = keys.max_transfer_sectors {
             self.max_transfer_sectors = sectors;
+            // `max_sectors_kb`, if anybody writes it, is what holds.
+            self.follows_io_opt = false;
         }
         if let Some(pieces) = keys.physio_concurrency {
             self.physio_concurrency = pieces;

@@ -234,7 +234,7 @@ pub fn figure_tables() -> Vec<FigureTable> {
     tables.extend(CLASSES.iter().map(|class| (class.name, class.title, class.figures)));
     tables.extend([
         ("host", "Figures of a host", HostFigures::FIGURES),
-        ("engine", "Figures of the engines of a host", EngineFigures::FIGURES),
+        ("engines", "Figures of the engines of a host", EngineFigures::FIGURES),
         ("controller", "Figures of a RAID controller", ControllerFigures::FIGURES),
         ("tree", "Figures of a tree", TreeFigures::FIGURES),
     ]);
