@@ -429,7 +429,7 @@ mod tests {
         let disks = [disk("sda", odd), disk("sdb", odd), disk("sdc", r#","zoned":"host-managed""#)];
         let inventory = inventory(&format!("{{\"blockdevices\":[{}]}}", disks.join(",")));
         let (asked, said) = held(&inventory, None).unwrap();
-        assert_eq!(asked.count, 2);
+        assert_eq!(asked.devices.len(), 2);
         let left_out =
             "left out: sdc is a host-managed zoned disk, which arrays cannot be built of";
         assert!(said.notes.iter().any(|note| note == left_out), "{said:?}");

@@ -89,7 +89,7 @@ figures! {
         volume_stripe_us: f64 = figure("volume_stripe_us", "us", time_us()).default("0"),
         /// CPU time per command of that driver to a member
         volume_command_us: f64 = figure("volume_command_us", "us", time_us()).default("0"),
-        /// CPU time per direct request of a program, each on a processor of its own, by io_uring with registered buffers; not
+        /// CPU time per direct request of a program, each on a processor of its own, by `io_uring` with registered buffers; not
         /// for those that come by the clock
         program_request_us: f64 = figure("program_request_us", "us", time_us()).default("0"),
         /// CPU time added for each command beyond the first that the volume makes of it

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The levels that are no driver of a system: an engine on drives alone can have them.
 const BARE: [&str; 3] = ["single", "concat", "stripe"];
 
-/// The same setup, told by what `works` send; `warn` is told where that changes nothing.
+/// The same setup, told by what `works` send; `warnings` say, once, where that changes nothing.
 ///
 /// # Errors
 ///
@@ -20,8 +20,13 @@ pub(super) fn sent_by(
     origin: &str,
     setup: Arc<Setup>,
     works: &[Work],
-    warn: &mut dyn FnMut(String),
+    warnings: &mut Vec<String>,
 ) -> Result<Arc<Setup>> {
+    let mut warn = |told: String| {
+        if !warnings.contains(&told) {
+            warnings.push(told);
+        }
+    };
     let mut named = works.iter().filter_map(Work::requests);
     let Some(engine) = named.clone().find_map(|work| work.keys.engine) else { return Ok(setup) };
     let key = |work: &Requests| format!("`workload.{}.engine`", work.name);

@@ -174,12 +174,7 @@ impl Plan {
                 work.limit(budget);
             }
             let setup = cached(setup, &beside);
-            let mut warn = |told: String| {
-                if !plan.warnings.contains(&told) {
-                    plan.warnings.push(told);
-                }
-            };
-            let setup = sent_by(&experiment.origin, setup, &beside, &mut warn)?;
+            let setup = sent_by(&experiment.origin, setup, &beside, &mut plan.warnings)?;
             let work = beside.remove(0);
             let trial = Trial {
                 number: 0,

@@ -77,14 +77,14 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
         let device = name.clone();
         inventory.add(HeldDisk {
             device,
-            odd_best_bytes,
-            is_host_managed,
             model,
             bytes,
             number,
             ids,
             holds,
             turns,
+            odd_best_bytes,
+            is_host_managed,
             concerns,
             ..HeldDisk::default()
         });

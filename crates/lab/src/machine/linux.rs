@@ -113,7 +113,7 @@ pub(super) fn cut(volume: &Volume) -> Cut {
 
 /// The largest request to `volume` that a Linux as `host` does not cut first. Later kernels let an array with copies take its best
 /// size, a whole stripe, where that is more than any device's (`blk_validate_limits`); RAID 0 takes a chunk and RAID 5 and 6 take
-/// 1 MiB whatever that is (`max_hw_sectors`), and what NVMe drives take at most is not known of them.
+/// 1 MiB whatever that is (`max_hw_sectors`), and what `NVMe` drives take at most is not known of them.
 pub fn bio_sectors(host: &Host, volume: &Volume) -> u32 {
     if !host.follows_io_opt || !volume.members.iter().all(Member::is_rotational) {
         return BIO_SECTORS;

@@ -7,19 +7,19 @@ use crate::keys::{Section, words};
 words! {
     /// By what a program sends direct requests.
     pub enum Engine {
-        /// io_uring with registered buffers (fio's `fixedbufs`).
+        /// `io_uring` with registered buffers (fio's `fixedbufs`).
         IoUring = "io_uring",
-        /// io_uring without them.
+        /// `io_uring` without them.
         IoUringPlain = "io_uring-plain",
-        /// io_uring that polls for completions (fio's `hipri`).
+        /// `io_uring` that polls for completions (fio's `hipri`).
         IoUringPolled = "io_uring-polled",
-        /// io_uring with a thread of the kernel that submits (fio's `sqthread_poll`).
+        /// `io_uring` with a thread of the kernel that submits (fio's `sqthread_poll`).
         IoUringSqpoll = "io_uring-sqpoll",
-        /// io_submit(2).
+        /// `io_submit(2)`.
         Libaio = "libaio",
-        /// pread(2) and pwrite(2), one request after the other.
+        /// `pread(2)` and `pwrite(2)`, one request after the other.
         Psync = "psync",
-        /// SPDK, which drives NVMe devices itself.
+        /// SPDK, which drives `NVMe` devices itself.
         Spdk = "spdk",
     }
 }

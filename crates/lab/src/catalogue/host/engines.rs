@@ -15,20 +15,21 @@ const fn way_us() -> Shape {
 figures! {
     /// The figures of engines: for each the processor time of a request, and what the way to the drive and back adds to the time
     /// that the drive's file says of a command alone.
+    #[expect(clippy::struct_field_names, reason = "all are times")]
     pub(in crate::catalogue) struct EngineFigures {
-        /// time that io_uring with registered buffers adds to the drive's own time of a request
+        /// time that `io_uring` with registered buffers adds to the drive's own time of a request
         io_uring_way_us: Option<f64> = figure("io_uring_way_us", "us", way_us()).or(UNKNOWN),
-        /// CPU time per request by io_uring without registered buffers, instead of `program_request_us`
+        /// CPU time per request by `io_uring` without registered buffers, instead of `program_request_us`
         plain_request_us: Option<f64> = figure("io_uring_plain_request_us", "us", time_us()).or(UNKNOWN),
-        /// time that io_uring without registered buffers adds to the drive's own time of a request
+        /// time that `io_uring` without registered buffers adds to the drive's own time of a request
         plain_way_us: Option<f64> = figure("io_uring_plain_way_us", "us", way_us()).or(UNKNOWN),
-        /// CPU time per request by io_uring that polls for completions (fio's `hipri`), instead of `program_request_us`
+        /// CPU time per request by `io_uring` that polls for completions (fio's `hipri`), instead of `program_request_us`
         polled_request_us: Option<f64> = figure("io_uring_polled_request_us", "us", time_us()).or(UNKNOWN),
-        /// time that io_uring that polls for completions (fio's `hipri`) adds to the drive's own time of a request
+        /// time that `io_uring` that polls for completions (fio's `hipri`) adds to the drive's own time of a request
         polled_way_us: Option<f64> = figure("io_uring_polled_way_us", "us", way_us()).or(UNKNOWN),
-        /// CPU time per request by io_uring with a thread of the kernel that submits (fio's `sqthread_poll`), instead of `program_request_us`
+        /// CPU time per request by `io_uring` with a thread of the kernel that submits (fio's `sqthread_poll`), instead of `program_request_us`
         sqpoll_request_us: Option<f64> = figure("io_uring_sqpoll_request_us", "us", time_us()).or(UNKNOWN),
-        /// time that io_uring with a thread of the kernel that submits (fio's `sqthread_poll`) adds to the drive's own time of a request
+        /// time that `io_uring` with a thread of the kernel that submits (fio's `sqthread_poll`) adds to the drive's own time of a request
         sqpoll_way_us: Option<f64> = figure("io_uring_sqpoll_way_us", "us", way_us()).or(UNKNOWN),
         /// CPU time per request by libaio, instead of `program_request_us`
         libaio_request_us: Option<f64> = figure("libaio_request_us", "us", time_us()).or(UNKNOWN),

@@ -1,5 +1,7 @@
 //! One job, and where on the volume its file lies.
 
+mod ends;
+
 use super::sending::Sending;
 use crate::error::{Error, Result};
 use crate::workload::Engine;
@@ -458,48 +460,6 @@ impl Job {
         key("arrivals", &"\"poisson\"");
         key("requests_per_s", &rate);
         Ok(())
-    }
-
-    /// When it ends: after its size, or its time where it is based on that.
-    fn ends(
-        &self,
-        label: &str,
-        lanes: u64,
-        key: &mut dyn FnMut(&str, &dyn std::fmt::Display),
-    ) -> Result<()> {
-        if self.ramps && self.time_based && self.runtime_ns.is_some() {
-            // It runs until its rate is steady.
-            return Ok(());
-        }
-        if let Some(runtime) = self.runtime_ns {
-            key("runtime", &quoted(&format_nanos(runtime)));
-        }
-        if self.size_percent.is_some()
-            && self.io_size.is_none()
-            && !(self.time_based && self.runtime_ns.is_some())
-        {
-            return Err(Error::input(format!(
-                "{label}:{}: [{}] uses a share of the volume (`size=%`), and nothing says when it ends; add \
-                 `time_based` and `runtime`, or `io_size`",
-                self.line, self.name
-            )));
-        }
-        match (self.amount(), self.runtime_ns) {
-            (_, None) if self.time_based => Err(Error::input(format!(
-                "{label}:{}: [{}] is time_based but has no `runtime`; add one",
-                self.line, self.name
-            ))),
-            (Some(amount), _) if !self.time_based => {
-                let sectors = (amount / SECTOR_BYTES / lanes).max(1);
-                key("amount", &quoted(&format_bytes(sectors * SECTOR_BYTES)));
-                Ok(())
-            }
-            (None, None) => Err(Error::input(format!(
-                "{label}:{}: [{}] never ends; add `size`, `io_size` or `runtime`",
-                self.line, self.name
-            ))),
-            _ => Ok(()),
-        }
     }
 }
 

@@ -32,7 +32,7 @@ impl Sending {
         }
     }
 
-    /// Whether it is io_uring, in whatever way.
+    /// Whether it is `io_uring`, in whatever way.
     pub(super) fn is_io_uring(&self) -> bool {
         self.ioengine.as_deref() == Some("io_uring")
     }
@@ -40,9 +40,9 @@ impl Sending {
 
 /// The engine of all `jobs`, which run together; none where what one of them takes is not known, they differ, or the requests of one
 /// come by the clock, which take no program's time.
-pub(super) fn of_all<'j>(jobs: impl Iterator<Item = &'j Job> + Clone) -> Option<Engine> {
+pub(super) fn of_all<'j>(mut jobs: impl Iterator<Item = &'j Job> + Clone) -> Option<Engine> {
     let first = jobs.clone().next()?.sending.engine();
-    let are_alike = jobs.clone().all(|job| job.sending.engine() == first && !job.poisson);
+    let are_alike = jobs.all(|job| job.sending.engine() == first && !job.poisson);
     first.filter(|_| are_alike)
 }
 
