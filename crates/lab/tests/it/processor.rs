@@ -132,7 +132,7 @@ fn several_processes_send_as_fast_as_published() {
     }
 }
 
-/// A drive that was measured by io_uring with registered buffers is as it was measured (one in flight on a 980 PRO), and
+/// A drive that was measured by `io_uring` with registered buffers is as it was measured (one in flight on a 980 PRO), and
 /// `host.cpu_percent = 0` leaves the engine out.
 #[test]
 fn an_engine_adds_to_the_drive_what_its_fit_left_to_the_host() {
