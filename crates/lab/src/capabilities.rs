@@ -88,7 +88,8 @@ impl Capabilities {
         let of_members = path.starts_with("drive.")
             || path.starts_with("fault.")
             || path.strip_prefix("volume.").is_some_and(|key| OF_MODELLED_MEMBERS.contains(&key));
+        let of_engines = path.starts_with("workload.") && path.ends_with(".engine");
         of_members && self.members != Members::Modelled
-            || path.starts_with("host.") && !self.host_is_modelled
+            || (path.starts_with("host.") || of_engines) && !self.host_is_modelled
     }
 }

@@ -16,6 +16,7 @@
 mod about;
 mod checks;
 mod chunk;
+mod engine;
 mod fault;
 mod file;
 mod idle;

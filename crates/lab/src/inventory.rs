@@ -18,6 +18,7 @@ mod dmesg;
 mod holds;
 mod json;
 mod kinds;
+mod limits;
 mod lvm;
 mod mdadm;
 mod mdstat;
@@ -50,6 +51,10 @@ pub struct HeldDisk {
     pub turns: Option<bool>,
     /// Whether its write cache is on, where that is said.
     pub write_cache: Option<bool>,
+    /// What it calls its best size of a request, in bytes, where that is odd.
+    pub odd_best_bytes: Option<u64>,
+    /// Whether it takes writes only in order within zones.
+    pub is_host_managed: bool,
     /// Whether a BSD calls it so: another system has other names for its devices.
     pub is_bsds: bool,
     /// How it is connected or set in a way that is not modelled, a sentence each without the full stop.
@@ -195,6 +200,8 @@ impl Inventory {
         known.turns = known.turns.or(disk.turns);
         known.write_cache = known.write_cache.or(disk.write_cache);
         known.is_bsds |= disk.is_bsds;
+        known.odd_best_bytes = known.odd_best_bytes.or(disk.odd_best_bytes);
+        known.is_host_managed |= disk.is_host_managed;
         disk.concerns.into_iter().for_each(|concern| known.concern(concern));
     }
 
@@ -221,6 +228,7 @@ impl Inventory {
         for disk in &disks {
             all.extend(disk.concerns.iter().cloned());
         }
+        all.extend(limits::of_best_sizes(&disks));
         let is_off = |disk: &&&HeldDisk| disk.write_cache == Some(false);
         let off: Vec<&str> = disks.iter().filter(is_off).map(|disk| disk.device.as_str()).collect();
         if !off.is_empty() {

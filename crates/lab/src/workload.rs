@@ -16,6 +16,7 @@
 mod bonnie;
 mod command;
 mod dd;
+mod engine;
 mod fio;
 mod fsck;
 mod iozone;
@@ -41,6 +42,7 @@ mod trace;
 mod trees;
 mod untar;
 
+pub use engine::Engine;
 pub use fio::Pattern;
 #[cfg(target_os = "linux")]
 pub(crate) use live_stage::from_memory_percent;

@@ -417,6 +417,31 @@ mod tests {
         );
     }
 
+    /// A host-managed disk, on which md cannot be, joined the others, and an odd best size went unsaid.
+    #[test]
+    fn zoned_disks_are_left_out_and_odd_sizes_said() {
+        let disk = |name: &str, more: &str| {
+            format!(
+                r#"{{"name":"{name}","type":"disk","model":"ST18000NM000J","size":18000207937536{more}}}"#
+            )
+        };
+        let odd = r#","opt-io":16776704,"zoned":"none""#;
+        let disks = [disk("sda", odd), disk("sdb", odd), disk("sdc", r#","zoned":"host-managed""#)];
+        let inventory = inventory(&format!("{{\"blockdevices\":[{}]}}", disks.join(",")));
+        let (asked, said) = held(&inventory, None).unwrap();
+        assert_eq!(asked.devices.len(), 2);
+        let left_out =
+            "left out: sdc is a host-managed zoned disk, which arrays cannot be built of";
+        assert!(said.notes.iter().any(|note| note == left_out), "{said:?}");
+        let warned = warned(&inventory, asked);
+        assert!(
+            warned
+                .iter()
+                .any(|said| said.contains("(opt-io) of sda, sdb is said to be 16776704 bytes")),
+            "{warned:?}"
+        );
+    }
+
     /// Two disks of an i3en, which do not say so, and a volume of EBS with a file system: that was laid out anew, and
     /// `--drives '2x i3en'` refused.
     #[test]

@@ -1,11 +1,15 @@
 //! A host of the catalogue: how an operating system cuts and issues I/O, and what that costs.
 
+mod engines;
+
 use super::declare::figures;
 use super::figure::{Shape, figure, rate, time_us};
 use super::sheet::{Class, Fitted, Sheet, us_as_ns, wrong};
 use crate::error::Result;
 use crate::keys::{RATE, SIZE, Takes, choice, condition, keys, words};
+use crate::workload::Engine;
 use block::SECTOR_BYTES;
+pub(super) use engines::EngineFigures;
 use sim::cloud::{Counts, Limit};
 use sim::fs::kernel::{Cleaning, PageDaemon};
 use sim::fs::mounted::Costs;
@@ -19,6 +23,8 @@ figures! {
         /// largest request that reaches the volume (MAXPHYS)
         max_transfer_bytes: Option<u64> = figure("max_transfer", "bytes", Shape::Size)
             .or("no limit"),
+        /// the best size of an array of disks (chunk × data disks), where it is more than `max_transfer`, is its largest request
+        max_transfer_follows_io_opt: bool = figure("max_transfer_follows_io_opt", "", Shape::Switch).default("false"),
         /// concurrent pieces per raw request
         physio_concurrency: Option<u32> = figure("physio_concurrency", "", Shape::Count(1..=1_000_000))
             .or("all at once"),
@@ -83,7 +89,8 @@ figures! {
         volume_stripe_us: f64 = figure("volume_stripe_us", "us", time_us()).default("0"),
         /// CPU time per command of that driver to a member
         volume_command_us: f64 = figure("volume_command_us", "us", time_us()).default("0"),
-        /// CPU time per direct request of a program, each on a processor of its own; not for those that come by the clock
+        /// CPU time per direct request of a program, each on a processor of its own, by `io_uring` with registered buffers; not
+        /// for those that come by the clock
         program_request_us: f64 = figure("program_request_us", "us", time_us()).default("0"),
         /// CPU time added for each command beyond the first that the volume makes of it
         program_command_us: f64 = figure("program_command_us", "us", time_us()).default("0"),
@@ -133,7 +140,7 @@ impl HostFigures {
 }
 
 /// Hosts are of one class.
-pub(super) const CLASS: Class = ("host", &[HostFigures::FIGURES]);
+pub(super) const CLASS: Class = ("host", &[HostFigures::FIGURES, EngineFigures::FIGURES]);
 
 keys! {
     /// The keys of `host`: what an experiment changes of its host.
@@ -151,7 +158,7 @@ keys! {
         elevator: Option<Elevator> = choice("elevator", Elevator::TAKES),
         /// Requests in flight per drive, the others wait in the I/O scheduler; without it the host's own, or 1
         queue_outstanding: Option<u32> = choice("queue_outstanding", Takes::Count(1, 65_536)),
-        /// Processor time of programs and of md's RAID 4, 5 and 6 (the `program_` and `md_` figures of the host), as
+        /// Processor time of programs (with what their `engine` adds) and of md's RAID 4, 5 and 6 (the `program_` and `md_` figures of the host), as
         /// a percentage: 200 for a processor half as fast, 0 to leave it out
         cpu_percent: u32 = condition("cpu_percent", Takes::Count(0, 10_000)).default("100"),
         /// I/Os a second to all cloud volumes together, as the instance allows; without it the host's own
@@ -194,6 +201,8 @@ pub struct Host {
     pub digest: String,
     /// The largest piece that reaches a volume, in sectors; `u32::MAX` where no limit.
     pub max_transfer_sectors: u32,
+    /// Whether an array of disks whose best size is larger takes requests of that.
+    pub follows_io_opt: bool,
     /// Pieces of one raw request in flight; `u32::MAX` for all of them.
     pub physio_concurrency: u32,
     /// For each piece that reaches the volume, in ns.
@@ -208,6 +217,9 @@ pub struct Host {
     pub volume_command_ns: Nanos,
     /// For each direct request of a program, in ns, on a processor of its own.
     pub program_request_ns: Nanos,
+    /// What the way to the drives and back adds to the time of each such request, in ns, where its engine is named; less than
+    /// nothing where that takes less than the way by which drives were measured.
+    pub program_way_ns: i64,
     /// For each command beyond the first that a volume makes of such a request, in ns.
     pub program_command_ns: Nanos,
     /// For each command of such a request that a scheduler takes, in ns.
@@ -235,6 +247,9 @@ pub struct Host {
     pub elevator: Option<Order>,
     /// What its file systems have and cost.
     pub files: HostFiles,
+    engines: EngineFigures,
+    /// What keys make of all processor times.
+    cpu_percent: u32,
     fitted: Vec<Fitted>,
     pub(super) sheet: Sheet,
 }
@@ -349,6 +364,7 @@ impl Host {
             title: sheet.title.clone(),
             digest: sheet.digest.clone(),
             max_transfer_sectors: max_transfer_sectors.map_or(u32::MAX, |sectors| sectors as u32),
+            follows_io_opt: figures.max_transfer_follows_io_opt,
             physio_concurrency: figures.physio_concurrency.unwrap_or(u32::MAX),
             request_cpu_ns: us_as_ns(figures.request_cpu_us),
             command_cpu_ns: us_as_ns(figures.command_cpu_us),
@@ -356,6 +372,7 @@ impl Host {
             volume_stripe_ns: us_as_ns(figures.volume_stripe_us),
             volume_command_ns: us_as_ns(figures.volume_command_us),
             program_request_ns: us_as_ns(figures.program_request_us),
+            program_way_ns: 0,
             program_command_ns: us_as_ns(figures.program_command_us),
             scheduler_command_ns: us_as_ns(figures.scheduler_command_us),
             scheduler_locked_ns: us_as_ns(figures.scheduler_locked_us),
@@ -372,8 +389,22 @@ impl Host {
             close_flushes: figures.close_flushes,
             elevator: None,
             files: HostFiles::of(label, &figures)?,
+            engines: EngineFigures::read(&sheet),
+            cpu_percent: 100,
             fitted: sheet.fitted(),
             sheet,
+        })
+    }
+
+    /// The host as programs use it that send by `engine`; nothing where its file does not say what that takes.
+    pub fn sending_by(&self, engine: Engine) -> Option<Self> {
+        let (request_us, way_us) = self.engines.of(engine)?;
+        let percent = i64::from(self.cpu_percent);
+        let own_ns = |us: f64| us_as_ns(us) * u64::from(self.cpu_percent) / 100;
+        Some(Host {
+            program_request_ns: request_us.map_or(self.program_request_ns, own_ns),
+            program_way_ns: (way_us * 1e3).round() as i64 * percent / 100,
+            ..self.clone()
         })
     }
 
@@ -382,6 +413,8 @@ impl Host {
     pub fn with(mut self, keys: &HostKeys) -> Self {
         if let Some(sectors) = keys.max_transfer_sectors {
             self.max_transfer_sectors = sectors;
+            // `max_sectors_kb`, if anybody writes it, is what holds.
+            self.follows_io_opt = false;
         }
         if let Some(pieces) = keys.physio_concurrency {
             self.physio_concurrency = pieces;
@@ -399,6 +432,7 @@ impl Host {
         ] {
             *ns = *ns * u64::from(keys.cpu_percent) / 100;
         }
+        self.cpu_percent = keys.cpu_percent;
         self.storage_per_s = [keys.storage_iops.or(ios), keys.storage_bytes_per_s.or(bytes)];
         self
     }

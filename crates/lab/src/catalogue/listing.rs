@@ -3,7 +3,7 @@
 use super::controller::ControllerFigures;
 use super::drive::{CLASSES, DriveFigures};
 use super::figure::{Figure, Kind, Value};
-use super::host::HostFigures;
+use super::host::{EngineFigures, HostFigures};
 use super::sheet::Sheet;
 use super::tree::TreeFigures;
 use super::{controller, drive, drive_names, host, tree};
@@ -234,6 +234,7 @@ pub fn figure_tables() -> Vec<FigureTable> {
     tables.extend(CLASSES.iter().map(|class| (class.name, class.title, class.figures)));
     tables.extend([
         ("host", "Figures of a host", HostFigures::FIGURES),
+        ("engines", "Figures of the engines of a host", EngineFigures::FIGURES),
         ("controller", "Figures of a RAID controller", ControllerFigures::FIGURES),
         ("tree", "Figures of a tree", TreeFigures::FIGURES),
     ]);

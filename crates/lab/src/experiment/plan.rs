@@ -2,6 +2,7 @@
 
 use super::about::RunKeys;
 use super::checks::check_keys_apply;
+use super::engine::{on_a_real_kernel, sent_by};
 use super::fault::{FaultKeys, FaultSetup};
 use super::file::{Experiment, Setting};
 use super::idle::IdleKeys;
@@ -15,6 +16,7 @@ use crate::catalogue::{self, Drive, DriveKeys, Host, HostKeys, KnownDrive, Known
 use crate::error::{Error, Result};
 use crate::file_system;
 use crate::keys::{Section, Value};
+use crate::machine::{BIO_SECTORS, bio_sectors};
 use crate::workload::{Budget, Requests, Traces, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -88,6 +90,10 @@ impl Plan {
                     "{origin}: `{path}`: nothing is made to go wrong with real members; take it out, or give \
                      `--on kernel`"
                 )));
+            }
+            if path.ends_with(".engine") {
+                warnings.push(on_a_real_kernel(origin, path, &setting.values)?);
+                continue;
             }
             if setting.values.len() > 1 {
                 return Err(Error::input(format!(
@@ -168,6 +174,7 @@ impl Plan {
                 work.limit(budget);
             }
             let setup = cached(setup, &beside);
+            let setup = sent_by(&experiment.origin, setup, &beside, &mut plan.warnings)?;
             let work = beside.remove(0);
             let trial = Trial {
                 number: 0,
@@ -235,7 +242,8 @@ impl Plan {
             (None, Some(true)) => Sorts::Linux,
             (None, None) => Sorts::LinuxOfToday,
         };
-        let volume = self.volume(origin, values, members, sorts)?;
+        let mut volume = self.volume(origin, values, members, sorts)?;
+        volume.bio_sectors = bio_sectors(&host, &volume);
         check_requests(origin, &volume)?;
         let log = self.log(origin, values, &volume)?;
         let fault = FaultSetup::of(FaultKeys::read(&Section::new(values, "fault")));
@@ -291,6 +299,7 @@ impl Plan {
             member_outstanding,
             controller,
             is_on_linux: keys.is_on_linux(&members, sorts),
+            bio_sectors: BIO_SECTORS,
             in_use: InUse::default(),
             level: keys.level,
             interleave_sectors: keys.interleave_sectors,

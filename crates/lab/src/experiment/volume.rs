@@ -246,6 +246,8 @@ pub struct Volume {
     pub controller: Option<RaidController>,
     /// Whether Linux's queues are in front of its members.
     pub is_on_linux: bool,
+    /// The largest request that Linux does not cut before md chooses a copy for it, in sectors.
+    pub bio_sectors: u32,
     /// How long md marks it as in use.
     pub in_use: InUse,
 }

@@ -8,6 +8,7 @@
 
 mod job;
 mod options;
+mod sending;
 
 use crate::error::{Error, Result};
 use job::{Job, Place};
@@ -90,16 +91,20 @@ fn assumed(label: &str, jobs: &[Job]) -> Vec<String> {
             job.line, job.name
         )
     }));
-    let waits = |job: &&Job| !job.by_io_uring && job.in_flight() > ONE_QUEUE;
+    let waits = |job: &&Job| !job.sending.is_io_uring() && job.in_flight() > ONE_QUEUE;
     warnings.extend(jobs.iter().find(waits).map(|job| {
         format!(
-            "{label}:{}: [{}] has up to {} requests in flight and does not use io_uring; measured as by io_uring, which differs where \
-             a drive's queue is full (docs/md.md, Full queues)",
+            "{label}:{}: [{}] has up to {} requests in flight and does not use io_uring; they wait as those of io_uring where a drive's \
+             queue is full, which differs (docs/md.md, Full queues)",
             job.line,
             job.name,
             job.in_flight()
         )
     }));
+    let together = groups(jobs);
+    let unknown =
+        |group: &Vec<usize>| sending::unknown(label, group.iter().map(|&index| &jobs[index]));
+    warnings.extend(together.iter().filter_map(unknown));
     warnings.extend(jobs.iter().filter_map(|job| of_two_rates(label, job)));
     warnings
 }
@@ -149,8 +154,8 @@ fn of_two_rates(label: &str, job: &Job) -> Option<String> {
 /// What the queue of a SATA drive holds with a scheduler: fewer requests fill no queue.
 const ONE_QUEUE: u64 = 64;
 
-/// The experiment of `jobs`: a workload each, in groups where they run at the same time.
-fn experiment(label: &str, jobs: &[Job], places: &[Place]) -> Result<String> {
+/// The numbers of `jobs` that run at the same time, group by group.
+fn groups(jobs: &[Job]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
         match groups.last_mut() {
@@ -158,9 +163,15 @@ fn experiment(label: &str, jobs: &[Job], places: &[Place]) -> Result<String> {
             _ => groups.push(vec![index]),
         }
     }
+    groups
+}
+
+/// The experiment of `jobs`: a workload each, in groups where they run at the same time.
+fn experiment(label: &str, jobs: &[Job], places: &[Place]) -> Result<String> {
     let mut text = String::new();
     let mut names: Vec<String> = Vec::new();
-    for group in &groups {
+    for group in &groups(jobs) {
+        let engine = sending::of_all(group.iter().map(|&index| &jobs[index]));
         let first = unique(&jobs[group[0]].name, &mut names);
         for (place, &index) in group.iter().enumerate() {
             let name =
@@ -169,7 +180,7 @@ fn experiment(label: &str, jobs: &[Job], places: &[Place]) -> Result<String> {
             if group.len() > 1 {
                 writeln!(text, "group = \"{first}\"").expect("a string grows");
             }
-            text.push_str(&jobs[index].keys(label, &places[index])?);
+            text.push_str(&jobs[index].keys(label, &places[index], engine)?);
         }
     }
     Ok(text)

@@ -1,6 +1,6 @@
 //! `lsblk -J -O` and `nvme list -o json`.
 
-use super::{HeldDisk, HeldVolume, Holds, Ids, Inventory};
+use super::{HeldDisk, HeldVolume, Holds, Ids, Inventory, limits};
 use crate::error::{Error, Result};
 use serde_json::Value as Json;
 
@@ -37,6 +37,12 @@ fn size(json: &Json, key: &str) -> Option<u64> {
     value.as_u64().or_else(|| super::written::rough_bytes(value.as_str()?))
 }
 
+/// A whole number, which older versions of lsblk write as a text.
+fn count(json: &Json, key: &str) -> Option<u64> {
+    let value = json.get(key)?;
+    value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())
+}
+
 /// Whether a disk turns; older versions of lsblk write 0 and 1.
 fn turns(device: &Json) -> Option<bool> {
     let said = device.get("rota")?;
@@ -64,7 +70,10 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
         let usb = format!(
             "{name} is on USB: its bridge is not modelled, and may be slower than the drive"
         );
-        let concerns = if text(device, "tran") == "usb" { vec![usb] } else { Vec::new() };
+        let mut concerns = if text(device, "tran") == "usb" { vec![usb] } else { Vec::new() };
+        concerns.extend(limits::of_zones(&name, &text(device, "zoned")));
+        let odd_best_bytes = count(device, "opt-io").filter(|&bytes| limits::is_odd(bytes));
+        let is_host_managed = text(device, "zoned") == "host-managed";
         let device = name.clone();
         inventory.add(HeldDisk {
             device,
@@ -74,6 +83,8 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
             ids,
             holds,
             turns,
+            odd_best_bytes,
+            is_host_managed,
             concerns,
             ..HeldDisk::default()
         });
@@ -89,6 +100,8 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
         }
     }
     if let (Some(level), Some(disk)) = (super::mdstat::level(&kind), disk) {
+        let said = limits::of_read_ahead(&name, count(device, "ra"));
+        inventory.notes.extend(said.filter(|said| !inventory.notes.contains(said)));
         let known = inventory.volumes.iter_mut().find(|volume| volume.name == name);
         match known {
             Some(volume) if volume.is_rough && !volume.members.iter().any(|one| one == disk) => {

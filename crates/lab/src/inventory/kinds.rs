@@ -55,6 +55,10 @@ impl Inventory {
                 let what = disk.holds.system.join(" and ");
                 return Some(format!("{} holds {what} of the running system", disk.device));
             }
+            if disk.is_host_managed {
+                let what = "is a host-managed zoned disk, which arrays cannot be built of";
+                return Some(format!("{} {what}", disk.device));
+            }
             let lost = |volume: &&HeldVolume| {
                 volume.faulty.iter().any(|member| self.disk_of(member) == Some(disk))
             };

@@ -627,6 +627,44 @@ fn how_disks_are_connected_is_said() {
     );
 }
 
+/// `opt-io` and `zoned` of `lsblk -O`, and the read-ahead of the array that follows, went unread.
+#[test]
+fn odd_best_sizes_and_zones_are_said() {
+    let disk = |name: &str, more: &str| {
+        format!(
+            r#"{{"name":"{name}","type":"disk","model":"ST18000NM000J","size":18000207937536,{more}}}"#
+        )
+    };
+    let md = |ra: &str| format!(r#""children":[{{"name":"md0","type":"raid5","ra":{ra}}}]"#);
+    let of = |more: &[String]| {
+        let names = ["sda", "sdb", "sdc", "sdd"];
+        let all: Vec<String> =
+            names.iter().zip(more).map(|(name, more)| disk(name, more)).collect();
+        experiment(&[&format!("{{\"blockdevices\":[{}]}}", all.join(","))]).unwrap()
+    };
+    let odd = format!(r#""opt-io":16776704,"zoned":"none",{}"#, md("4194176"));
+    let text = of(&[odd.clone(), odd.clone(), odd]);
+    assert!(
+        text.contains("# The best size of a request (opt-io) of sda, sdb, sdc is said to be 16776704 bytes (32767 sectors), no"),
+        "{text}"
+    );
+    assert_eq!(text.matches("# md0 reads ahead 4096 MiB, more").count(), 1, "{text}");
+    // Older versions of lsblk write numbers as texts; 0 is none, and what is even is fine.
+    let fine = |size: &str| format!(r#""opt-io":{size},"zoned":"none",{}"#, md("\"3072\""));
+    let text = of(&[fine("0"), fine("\"0\""), fine("1048576")]);
+    assert!(!text.contains("best size") && !text.contains("reads ahead"), "{text}");
+    let text = of(&[
+        r#""opt-io":"16776704","zoned":"host-managed""#.into(),
+        r#""zoned":"host-aware""#.into(),
+    ]);
+    for words in [
+        "# sda is a host-managed zoned disk, which arrays cannot be built of",
+        "# sdb is a host-aware shingled disk",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
 /// A card reader without a card got advice on how to measure it.
 #[test]
 fn what_has_no_bytes_is_no_disk() {

@@ -33,7 +33,9 @@ pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn
     if uncut {
         return Ok(volume);
     }
-    Ok(Splitter::new(volume, host.max_transfer_sectors, host.physio_concurrency).into())
+    let best_sectors = if host.follows_io_opt { setup.volume.bio_sectors } else { 0 };
+    let max_transfer_sectors = host.max_transfer_sectors.max(best_sectors);
+    Ok(Splitter::new(volume, max_transfer_sectors, host.physio_concurrency).into())
 }
 
 /// The volume of `setup` as the first target, and as the second that of its log, if it has one.

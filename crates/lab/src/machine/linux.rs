@@ -1,5 +1,6 @@
 //! What Linux puts between a volume and its members: a queue for each, and md's stripe cache.
 
+use crate::catalogue::Host;
 use crate::error::{Error, Result};
 use crate::experiment::{InUse, Member, REGION_SECTORS, Scheduling, Setup, Volume};
 use block::bios::{Cut, Rests};
@@ -17,8 +18,10 @@ use sim::linux::read_ahead::{PageCache, ReadAheadSpec};
 use sim::{Barrier, CopyChoice, Device, Driver, Plugs};
 
 /// The largest request (`max_sectors_kb` 1280, `max_segments` 168), as on the kernel that the model is held to.
-const MAX_SECTORS: u32 = 2560;
+pub const BIO_SECTORS: u32 = 2560;
 const MAX_SEGMENTS: u32 = 168;
+/// The most that libata sends a disk at once (`ATA_MAX_SECTORS_LBA48`).
+const DISK_SECTORS_MAX: u64 = 65_535;
 /// Commands that a drive with one hardware queue takes at most (SATA's NCQ); one that turns has one, too.
 const ONE_QUEUE_TAGS: usize = 32;
 /// The most members over which what is read ahead is held to a kernel (docs/md.md).
@@ -105,7 +108,23 @@ pub(super) fn cut(volume: &Volume) -> Cut {
     } else {
         (u64::MAX, Rests::Anew)
     };
-    Cut { bio_sectors: chunk.min(MAX_SECTORS.into()) as u32, rests }
+    Cut { bio_sectors: chunk.min(volume.bio_sectors.into()) as u32, rests }
+}
+
+/// The largest request to `volume` that a Linux as `host` does not cut first. Later kernels let an array with copies take its best
+/// size, a whole stripe, where that is more than any device's (`blk_validate_limits`); RAID 0 takes a chunk and RAID 5 and 6 take
+/// 1 MiB whatever that is (`max_hw_sectors`), and what `NVMe` drives take at most is not known of them.
+pub fn bio_sectors(host: &Host, volume: &Volume) -> u32 {
+    if !host.follows_io_opt || !volume.members.iter().all(Member::is_rotational) {
+        return BIO_SECTORS;
+    }
+    let io_opt = match volume.level.spread().filter(|_| volume.level.is_run_by_md()) {
+        Some(_) => {
+            volume.interleave_sectors * volume.level.stripe_chunks(volume.members.len()) as u64
+        }
+        None => 0,
+    };
+    io_opt.max(host.max_transfer_sectors.into()).min(DISK_SECTORS_MAX) as u32
 }
 
 /// How far Linux reads ahead on `volume`: as it is said, or twice the stripe (`disk_update_readahead`).
@@ -201,7 +220,7 @@ fn queue(volume: &Volume) -> QueueSpec {
             .nr_requests
             .map_or_else(|| requests_of_linux(volume), |said| said as usize),
         tags,
-        max_sectors: MAX_SECTORS,
+        max_sectors: BIO_SECTORS,
         max_segments: MAX_SEGMENTS,
         is_write_back: members.iter().any(Member::has_write_cache),
     }
@@ -235,4 +254,46 @@ pub fn scheduler(volume: &Volume) -> Scheduler {
 /// Whether a drive that takes so many commands, and that turns or not, has one hardware queue.
 pub fn has_one_queue(commands: usize, is_rotational: bool) -> bool {
     commands <= ONE_QUEUE_TAGS || is_rotational
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::{Experiment, Plan};
+
+    /// What Linux does not cut before md, and before the volume, in KiB.
+    fn largest_kib(host: &str, volume: &str) -> [u64; 2] {
+        let text = format!(
+            "host.name = '{host}'\n[volume]\n{volume}\n[workload.w]\nkind = 'sequential'\n"
+        );
+        let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
+        let setup = &plan.trials[0].setup;
+        let best = if setup.host.follows_io_opt { setup.volume.bio_sectors } else { 0 };
+        [setup.volume.bio_sectors, setup.host.max_transfer_sectors.max(best)]
+            .map(|sectors| u64::from(sectors) / 2)
+    }
+
+    #[test]
+    fn the_largest_request_follows_the_kernel_and_the_stripe() {
+        let disks = |level: &str| {
+            format!("drives = '8xst18000nm000j'\ninterleave = '512KiB'\nlevel = '{level}'")
+        };
+        let of = |level: &str| {
+            ["linux-6.1", "linux-6.12", "linux-6.17"].map(|host| largest_kib(host, &disks(level)))
+        };
+        // Four pairs: a stripe of 2 MiB, less than what 6.17 lets any device have. Far copies: eight chunks.
+        assert_eq!(of("md-raid10"), [[1280; 2], [2048; 2], [4096; 2]]);
+        assert_eq!(of("md-raid10-f2"), [[1280; 2], [4096; 2], [4096; 2]]);
+        assert_eq!(of("md-mirror"), [[1280; 2], [1280; 2], [4096; 2]]);
+        let large = "drives = '8xst18000nm000j'\ninterleave = '2MiB'\nlevel = 'md-raid10'";
+        assert_eq!(largest_kib("linux-6.17", large), [8192; 2]);
+        // Whoever says `max_sectors_kb` has it, and of NVMe drives it is not known what they take.
+        let said =
+            format!("{}\n[host]\nname = 'linux-6.12'\nmax_transfer = '640KiB'", disks("md-raid10"));
+        let text = format!("[workload.w]\nkind = 'sequential'\n[volume]\n{said}");
+        let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
+        let setup = &plan.trials[0].setup;
+        assert_eq!((setup.volume.bio_sectors, setup.host.max_transfer_sectors), (2560, 1280));
+        let flash = "drives = '8x980-pro-1tb'\ninterleave = '512KiB'\nlevel = 'md-raid10'";
+        assert_eq!(largest_kib("linux-6.12", flash), [1280; 2]);
+    }
 }

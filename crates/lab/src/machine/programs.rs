@@ -69,6 +69,8 @@ fn programs(trial: &Trial) -> Option<u64> {
 /// What requests cost a program, and into how many commands a volume cuts them.
 struct Costs {
     request_ns: Nanos,
+    /// Added to the time that a request takes, beside the drive's.
+    way_ns: Nanos,
     /// For each command beyond the first.
     command_ns: Nanos,
     interleave_sectors: u64,
@@ -119,6 +121,7 @@ impl Costs {
         });
         Costs {
             request_ns: host.program_request_ns,
+            way_ns: host.program_way_ns.max(0) as Nanos,
             command_ns: host.program_command_ns,
             interleave_sectors,
             next_sectors: if is_concatenation { member_sectors } else { interleave_sectors },
@@ -135,7 +138,7 @@ impl Costs {
     /// KiB are 32 commands where they are read and 4 where they are written.
     fn of_request(&mut self, begins: Nanos, request: &Request) -> Turn {
         let commands = self.commands(request);
-        let mut turn = Turn { waits_ns: 0, busy_ns: self.request_ns };
+        let mut turn = Turn { waits_ns: 0, busy_ns: self.request_ns, way_ns: self.way_ns };
         // Copies take turns; md chooses among them by more than that.
         let first = request.sector / self.next_sectors * self.copies + self.requests % self.copies;
         self.requests += 1;
@@ -196,6 +199,7 @@ mod tests {
     fn stripe() -> Costs {
         Costs {
             request_ns: 3000,
+            way_ns: 0,
             command_ns: 1000,
             interleave_sectors: 8,
             next_sectors: 8,
@@ -239,7 +243,7 @@ mod tests {
             let scheduler = SchedulerCosts { command_ns: 500, locked_ns: 2000, free_at };
             Costs { are_merged: true, scheduler: Some(scheduler), ..stripe() }
         };
-        let turn = |waits_ns, busy_ns| Turn { waits_ns, busy_ns };
+        let turn = |waits_ns, busy_ns| Turn { waits_ns, busy_ns, way_ns: 0 };
         let mut costs = scheduled();
         let [here, there] = [Request::read(0, 8), Request::read(8, 8)];
         assert_eq!(costs.of_request(0, &here), turn(0, 3500));

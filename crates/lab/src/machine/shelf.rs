@@ -15,6 +15,7 @@ pub(super) fn shelf(setup: &Setup, seed: u64, before: usize) -> Result<Box<dyn D
     let mut disks = Vec::new();
     // Members of one model share it, and are mostly next to each other.
     let mut models: Vec<(&Arc<catalogue::Drive>, DriveModel)> = Vec::new();
+    let sooner_ns = setup.host.program_way_ns.min(0).unsigned_abs();
     for (index, member) in (before as u64..).zip(&setup.volume.members) {
         let drive = match member {
             Member::Modelled { drive, .. } => drive,
@@ -25,7 +26,7 @@ pub(super) fn shelf(setup: &Setup, seed: u64, before: usize) -> Result<Box<dyn D
         let chance = (seed ^ (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
         let model = match models.iter().rev().find(|(of, _)| Arc::ptr_eq(of, drive)) {
             Some((_, model)) => model,
-            None => match drive.build(chance)? {
+            None => match drive.build(chance, sooner_ns)? {
                 Built::Disk(model) => {
                     models.push((drive, *model));
                     &models[models.len() - 1].1

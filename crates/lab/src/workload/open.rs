@@ -252,7 +252,7 @@ impl Requests {
             );
             return wrong("rate", &why);
         }
-        let idle = ["depth", "think", "think_every"];
+        let idle = ["depth", "think", "think_every", "engine"];
         if let Some(key) = idle.into_iter().find(|key| section.sets(key)) {
             let next = "has no effect where requests come by the clock (`arrivals`); leave it out";
             return wrong(key, next);

@@ -1,5 +1,6 @@
 //! Requests to the volume itself: what `dd`, `sequential`, `strided` and `random` have in common.
 
+use super::engine::Engine;
 use super::open::{Access, Arrivals, Capacity};
 use super::stage::Toll;
 use crate::error::{Error, Result};
@@ -44,6 +45,11 @@ keys! {
         jobs: u64 = load("jobs", Takes::Count(1, 4096)).default("1"),
         /// Programs that send the requests of a job, each on a processor of its own (the `program_` figures of the host)
         programs: u64 = load("programs", Takes::Count(1, 4096)).default("1"),
+        /// By what programs send direct requests to flash drives: what the host's figures say of its processor time, and of what
+        /// it adds to the drive's own time; `io_uring` with registered buffers, `io_uring-plain` without them, `libaio`; `psync`,
+        /// one request in flight per program; `io_uring-sqpoll`, a thread of the kernel submits; on drives alone
+        /// `io_uring-polled` and `spdk`. Without it the processor time is that of `io_uring`, and nothing is added
+        engine: Option<Engine> = load("engine", Engine::TAKES),
         /// Distance between the starts of neighbouring jobs, which then have the same `span`; without it
         /// each job has its share of the span
         job_step_sectors: Option<u64> = load("job_step", Takes::Sectors(0, u64::MAX)),
@@ -175,6 +181,7 @@ impl Requests {
         let keys = RequestKeys::read(section);
         Requests::check_op(&keys, section)?;
         Requests::check(&keys, section, pattern)?;
+        Requests::check_engine(&keys, section)?;
         let fills = fills && keys.op == Op::Write;
         Ok(Requests { name: name.into(), pattern, fills, keys, budget: Budget::default() })
     }

@@ -83,3 +83,68 @@ fn programs_wait_for_the_locks_of_schedulers_as_published() {
         assert!(error.abs() < error_max, "{processes} on {drives}: {ours:.0}");
     }
 }
+
+/// 4 KiB reads at random a second by one process or more, each with `depth` in flight, by `engine` on Optane drives.
+fn by_engine(engine: &str, (drives, processes, depth): (usize, u64, u64)) -> f64 {
+    let level = if drives == 1 { "single" } else { "stripe" };
+    let text = format!(
+        "name = 'x'\nhost.name = 'linux-6.1'\n[volume]\ndrives = '{drives}xp4800x-375gb'\nlevel = '{level}'\n\
+         [workload.w]\nkind = 'random'\nop = 'read'\nblock = '4KiB'\ndepth = {depth}\njobs = {processes}\nengine = '{engine}'\n\
+         count = 20000\n"
+    );
+    let experiment = Experiment::parse("x.toml", &text).unwrap();
+    let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+    ran.records()[0].sample("requests_per_s").unwrap()
+}
+
+/// What was published of Optane drives (stonet-research/Performance-Characterization-Storage-Stacks, CHEOPS 2023). The host's figures
+/// were read off one request in flight, with the drive's time as another study has it, and off one process with 128.
+#[test]
+fn engines_send_as_fast_as_published() {
+    let published = [
+        ("psync", 94_630.0, None),
+        ("libaio", 81_095.0, Some(293_421.0)),
+        ("io_uring-plain", 81_307.0, Some(315_246.0)),
+        ("io_uring-polled", 112_930.0, Some(334_932.0)),
+        ("io_uring-sqpoll", 108_625.0, Some(539_255.0)),
+        ("spdk", 138_935.0, Some(1_020_052.0)),
+    ];
+    for (engine, alone, busy) in published {
+        let ours = by_engine(engine, (1, 1, 1));
+        assert!((ours / alone - 1.0_f64).abs() < 0.01, "{engine}: {ours:.0}, not {alone}");
+        let Some(busy) = busy else { continue };
+        let ours = by_engine(engine, (8, 1, 128));
+        assert!((ours / busy - 1.0_f64).abs() < 0.01, "{engine}: {ours:.0}, not {busy}");
+    }
+}
+
+/// The same study with four processes, which no figure was read off.
+#[test]
+fn several_processes_send_as_fast_as_published() {
+    for (engine, published) in [
+        ("libaio", 1_164_940.0),
+        ("io_uring-plain", 1_265_404.0),
+        ("io_uring-sqpoll", 2_148_070.0),
+        ("spdk", 3_943_217.0),
+    ] {
+        let ours = by_engine(engine, (8, 4, 128));
+        assert!((ours / published - 1.0_f64).abs() < 0.05, "{engine}: {ours:.0}, not {published}");
+    }
+}
+
+/// A drive that was measured by `io_uring` with registered buffers is as it was measured (one in flight on a 980 PRO), and
+/// `host.cpu_percent = 0` leaves the engine out.
+#[test]
+fn an_engine_adds_to_the_drive_what_its_fit_left_to_the_host() {
+    let of = |more: &str| {
+        let text = format!(
+            "name = 'x'\nhost.name = 'linux-6.1'\nvolume = {{ drives = '980-pro-1tb', level = 'single' }}\n{more}\n\
+             workload.w = {{ kind = 'random', op = 'read', block = '4KiB', count = 20000, engine = 'io_uring' }}"
+        );
+        let ran =
+            run(&Experiment::parse("x.toml", &text).unwrap(), &Sim, Keep::Nowhere, &mut |_| ());
+        1e6 / ran.unwrap().records()[0].sample("requests_per_s").unwrap()
+    };
+    let added_us = of("") - of("host.cpu_percent = 0");
+    assert!((added_us - 2.62).abs() < 0.005, "{added_us}");
+}

@@ -17,6 +17,8 @@ pub struct Turn {
     pub waits_ns: Nanos,
     /// How long its processor is busy with the request, with what it waits, in ns.
     pub busy_ns: Nanos,
+    /// How much later than that the request reaches the device, by what the way to it and back adds to each, in ns.
+    pub way_ns: Nanos,
 }
 
 /// What a request takes of a program that begins it at this time; asked in the order in which programs are free.
@@ -44,21 +46,29 @@ impl<D: Device> Programs<D> {
     }
 }
 
-impl Policy for Turns {
-    /// How long it waited for its program, and that for what it waits for, in ns.
-    type Note = Nanos;
+/// What a request spent before the device, in ns.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Before {
+    /// It waited for its program, and that for what it waits for.
+    queue_ns: Nanos,
+    /// On the way.
+    way_ns: Nanos,
+}
 
-    fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
+impl Policy for Turns {
+    type Note = Before;
+
+    fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Before, D>) {
         let request = io.request(slot);
         let Reverse(free_at) = self.free_at.pop().expect("there is a program");
         let begins = free_at.max(now);
         let turn = (self.cost)(begins, &request);
         self.free_at.push(Reverse(begins + turn.busy_ns));
-        let at = begins + turn.waits_ns;
+        let at = begins + turn.waits_ns + turn.way_ns;
         if at == now {
             return io.send(now, slot, 0, request);
         }
-        *io.note(slot) = at - now;
+        *io.note(slot) = Before { queue_ns: at - now - turn.way_ns, way_ns: turn.way_ns };
         self.held.hold(at, slot);
     }
 
@@ -68,9 +78,11 @@ impl Policy for Turns {
         slot: usize,
         _label: u32,
         mut spent: Spent,
-        io: &mut Io<'_, Nanos, D>,
+        io: &mut Io<'_, Before, D>,
     ) {
-        spent.add(Part::QUEUE, *io.note(slot));
+        let Before { queue_ns, way_ns } = *io.note(slot);
+        spent.add(Part::QUEUE, queue_ns);
+        spent.add(Part::CPU, way_ns);
         io.finish(now, slot, spent);
     }
 
@@ -78,7 +90,7 @@ impl Policy for Turns {
         self.held.next_event()
     }
 
-    fn due<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
+    fn due<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Before, D>) {
         self.held.send_due(now, io);
     }
 

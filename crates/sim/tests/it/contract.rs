@@ -128,7 +128,8 @@ fn programs() {
     for count in [1, 3] {
         let cost = |_, request: &Request| {
             let waits_ns = 300 * (request.sector % 3);
-            Turn { waits_ns, busy_ns: 1000 + 100 * u64::from(request.sectors) + waits_ns }
+            let busy_ns = 1000 + 100 * u64::from(request.sectors) + waits_ns;
+            Turn { waits_ns, busy_ns, way_ns: waits_ns / 3 }
         };
         contract::check(&|| Programs::new(stripe(Driver::default()), count, Box::new(cost)).into());
     }

@@ -1,6 +1,10 @@
 //! One job, and where on the volume its file lies.
 
+mod ends;
+
+use super::sending::Sending;
 use crate::error::{Error, Result};
+use crate::workload::Engine;
 use block::SECTOR_BYTES;
 use block::units::{format_bytes, format_bytes_per_s, format_nanos};
 use std::fmt::Write as _;
@@ -53,8 +57,8 @@ pub(super) struct Job {
     pub(super) flush_every: u64,
     /// Whether several requests can be in flight.
     pub(super) asynchronous: bool,
-    /// Whether that is by `io_uring`, as it is measured.
-    pub(super) by_io_uring: bool,
+    /// By what it sends them.
+    pub(super) sending: Sending,
     pub(super) stonewall: bool,
     pub(super) filename: Option<String>,
 }
@@ -101,7 +105,7 @@ impl Default for Job {
             end_flush: false,
             flush_every: 0,
             asynchronous: false,
-            by_io_uring: false,
+            sending: Sending::default(),
             stonewall: false,
             filename: None,
         }
@@ -347,8 +351,13 @@ impl Job {
         }
     }
 
-    /// The keys of its workload.
-    pub(super) fn keys(&self, label: &str, place: &Place) -> Result<String> {
+    /// The keys of its workload, which `engine` sends, where what that takes is known.
+    pub(super) fn keys(
+        &self,
+        label: &str,
+        place: &Place,
+        engine: Option<Engine>,
+    ) -> Result<String> {
         let size = |what: &str, bytes: u64| {
             if bytes.is_multiple_of(SECTOR_BYTES) {
                 return Ok(format_bytes(bytes));
@@ -384,6 +393,9 @@ impl Job {
         if self.poisson {
             self.arrives(label, &mut key)?;
         } else {
+            if let Some(engine) = engine {
+                key("engine", &quoted(engine.word()));
+            }
             key("depth", &if self.asynchronous && lanes == 1 { self.depth } else { 1 });
         }
         if let Some(access) = self.access.as_ref().filter(|_| self.random) {
@@ -448,48 +460,6 @@ impl Job {
         key("arrivals", &"\"poisson\"");
         key("requests_per_s", &rate);
         Ok(())
-    }
-
-    /// When it ends: after its size, or its time where it is based on that.
-    fn ends(
-        &self,
-        label: &str,
-        lanes: u64,
-        key: &mut dyn FnMut(&str, &dyn std::fmt::Display),
-    ) -> Result<()> {
-        if self.ramps && self.time_based && self.runtime_ns.is_some() {
-            // It runs until its rate is steady.
-            return Ok(());
-        }
-        if let Some(runtime) = self.runtime_ns {
-            key("runtime", &quoted(&format_nanos(runtime)));
-        }
-        if self.size_percent.is_some()
-            && self.io_size.is_none()
-            && !(self.time_based && self.runtime_ns.is_some())
-        {
-            return Err(Error::input(format!(
-                "{label}:{}: [{}] uses a share of the volume (`size=%`), and nothing says when it ends; add \
-                 `time_based` and `runtime`, or `io_size`",
-                self.line, self.name
-            )));
-        }
-        match (self.amount(), self.runtime_ns) {
-            (_, None) if self.time_based => Err(Error::input(format!(
-                "{label}:{}: [{}] is time_based but has no `runtime`; add one",
-                self.line, self.name
-            ))),
-            (Some(amount), _) if !self.time_based => {
-                let sectors = (amount / SECTOR_BYTES / lanes).max(1);
-                key("amount", &quoted(&format_bytes(sectors * SECTOR_BYTES)));
-                Ok(())
-            }
-            (None, None) => Err(Error::input(format!(
-                "{label}:{}: [{}] never ends; add `size`, `io_size` or `runtime`",
-                self.line, self.name
-            ))),
-            _ => Ok(()),
-        }
     }
 }
 

@@ -44,6 +44,9 @@ const KNOWN: &[&str] = &[
     "direct",
     "buffered",
     "ioengine",
+    "fixedbufs",
+    "hipri",
+    "sqthread_poll",
     "stonewall",
     "wait_for_previous",
     "filename",
@@ -91,9 +94,6 @@ const IDLE: &[&str] = &[
     "prio",
     "prioclass",
     "registerfiles",
-    "fixedbufs",
-    "sqthread_poll",
-    "hipri",
     "mem",
     "iomem",
     "per_job_logs",
@@ -103,7 +103,7 @@ const IDLE: &[&str] = &[
 /// Engines with one request in flight, and those with `iodepth` of them.
 const SYNCHRONOUS: &[&str] = &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 const ASYNCHRONOUS: &[&str] =
-    &["libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "solarisaio"];
+    &["libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "solarisaio", "spdk"];
 
 /// Applies `option` to `job`.
 pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied {
@@ -115,6 +115,9 @@ pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied
     match option {
         "end_fsync" => job.end_flush = switch(option, value)?,
         "time_based" => job.time_based = switch(option, value)?,
+        "fixedbufs" => job.sending.has_fixed_buffers = switch(option, value)?,
+        "hipri" => job.sending.polls = switch(option, value)?,
+        "sqthread_poll" => job.sending.by_thread = switch(option, value)?,
         "stonewall" | "wait_for_previous" => job.stonewall = switch(option, value)?,
         "direct" | "buffered" => {
             let on = switch(option, value)?;
@@ -268,7 +271,7 @@ fn direction(job: &mut Job, option: &str, value: &str) -> Result<(), String> {
 
 fn engine(job: &mut Job, value: &str) -> Applied {
     job.asynchronous = ASYNCHRONOUS.contains(&value);
-    job.by_io_uring = value == "io_uring";
+    job.sending.ioengine = Some(value.into());
     if job.asynchronous || SYNCHRONOUS.contains(&value) {
         return Ok(None);
     }

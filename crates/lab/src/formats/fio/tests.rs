@@ -1,6 +1,6 @@
 use super::*;
 use crate::experiment::{Experiment, Plan, Trial};
-use crate::workload::{Op, Requests};
+use crate::workload::{Engine, Op, Requests};
 use proptest::prelude::*;
 use sim::workload::Pattern;
 
@@ -176,7 +176,47 @@ fn what_changes_nothing_is_a_warning() {
         "{said:?}"
     );
     assert_eq!(deep("io_uring"), Vec::<String>::new());
+    let said = deep("posixaio");
+    assert!(
+        said.iter().any(|told| told.contains("nothing is known of what `ioengine=posixaio` takes")),
+        "{said:?}"
+    );
     assert!(warnings("[a]\nsize=1m\ndirect=1\nioengine=libaio\niodepth=64\n").is_empty());
+}
+
+#[test]
+fn an_engine_is_the_one_whose_time_was_measured() {
+    let engines = |text: &str| {
+        let each = |trial: &Trial| {
+            trial.requests().map(|work| work.keys.engine.map(Engine::word)).collect()
+        };
+        trials(text).iter().map(each).collect::<Vec<Vec<_>>>()
+    };
+    for (options, engine) in [
+        ("", Some("psync")),
+        ("ioengine=pvsync2", Some("psync")),
+        ("ioengine=pvsync2\nhipri", None),
+        ("ioengine=libaio", Some("libaio")),
+        ("ioengine=io_uring", Some("io_uring-plain")),
+        ("ioengine=io_uring\nfixedbufs=1", Some("io_uring")),
+        ("ioengine=io_uring\nfixedbufs\nhipri", Some("io_uring-polled")),
+        ("ioengine=io_uring\nhipri\nsqthread_poll=1", Some("io_uring-sqpoll")),
+        ("ioengine=posixaio", None),
+        ("ioengine=libaio\nrw=randread\nrate_iops=9\nrate_process=poisson", None),
+    ] {
+        assert_eq!(engines(&format!("[a]\nsize=1m\n{options}\n")), [[engine]], "{options}");
+    }
+    // The model has one engine for all that run together.
+    let two = "[a]\nsize=1m\ndirect=1\nioengine=libaio\n[b]\nsize=1m\ndirect=1\n";
+    assert_eq!(engines(two), [[None, None]]);
+    let said = read("some.fio", two).unwrap().warnings;
+    assert!(
+        said.len() == 1 && said[0].starts_with("some.fio:5: [a] and [b] run together"),
+        "{said:?}"
+    );
+    let apart = two.replace("[b]", "[b]\nstonewall");
+    assert_eq!(engines(&apart), [[Some("libaio")], [Some("psync")]]);
+    assert!(read("some.fio", &apart).unwrap().warnings.is_empty());
 }
 
 #[test]
@@ -337,7 +377,8 @@ fn options_become_keys() {
         assert!(!keys.contains("requests_per_s") && !keys.contains("rate"), "{other}: {keys}");
     }
     let reads = keys_of("rw=read\nsize=1g\nsync=1\nend_fsync=1").unwrap();
-    assert!(!reads.contains("sync") && !reads.contains("flush"), "{reads}");
+    let others = reads.replace("engine = \"psync\"\n", "");
+    assert!(!others.contains("sync") && !others.contains("flush"), "{reads}");
 }
 
 /// Each of several synchronous writes in flight waits for its own flush; a job of that depth waited for one after the other.

@@ -1,0 +1,50 @@
+//! When a job ends.
+
+use super::{Job, quoted};
+use crate::error::{Error, Result};
+use block::SECTOR_BYTES;
+use block::units::{format_bytes, format_nanos};
+
+impl Job {
+    /// When it ends: after its size, or its time where it is based on that.
+    pub(super) fn ends(
+        &self,
+        label: &str,
+        lanes: u64,
+        key: &mut dyn FnMut(&str, &dyn std::fmt::Display),
+    ) -> Result<()> {
+        if self.ramps && self.time_based && self.runtime_ns.is_some() {
+            // It runs until its rate is steady.
+            return Ok(());
+        }
+        if let Some(runtime) = self.runtime_ns {
+            key("runtime", &quoted(&format_nanos(runtime)));
+        }
+        if self.size_percent.is_some()
+            && self.io_size.is_none()
+            && !(self.time_based && self.runtime_ns.is_some())
+        {
+            return Err(Error::input(format!(
+                "{label}:{}: [{}] uses a share of the volume (`size=%`), and nothing says when it ends; add \
+                 `time_based` and `runtime`, or `io_size`",
+                self.line, self.name
+            )));
+        }
+        match (self.amount(), self.runtime_ns) {
+            (_, None) if self.time_based => Err(Error::input(format!(
+                "{label}:{}: [{}] is time_based but has no `runtime`; add one",
+                self.line, self.name
+            ))),
+            (Some(amount), _) if !self.time_based => {
+                let sectors = (amount / SECTOR_BYTES / lanes).max(1);
+                key("amount", &quoted(&format_bytes(sectors * SECTOR_BYTES)));
+                Ok(())
+            }
+            (None, None) => Err(Error::input(format!(
+                "{label}:{}: [{}] never ends; add `size`, `io_size` or `runtime`",
+                self.line, self.name
+            ))),
+            _ => Ok(()),
+        }
+    }
+}

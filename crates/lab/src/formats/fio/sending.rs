@@ -1,0 +1,70 @@
+//! fio's `ioengine`, with the options that change what a request takes by it.
+
+use super::job::Job;
+use crate::workload::Engine;
+
+/// By what a job sends.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sending {
+    /// `ioengine`, where it says one.
+    pub(super) ioengine: Option<String>,
+    /// `fixedbufs`: the buffers are registered.
+    pub(super) has_fixed_buffers: bool,
+    /// `hipri`: it polls for completions.
+    pub(super) polls: bool,
+    /// `sqthread_poll`: a thread of the kernel submits.
+    pub(super) by_thread: bool,
+}
+
+impl Sending {
+    /// The engine whose figures are its; without a word fio takes psync.
+    pub(super) fn engine(&self) -> Option<Engine> {
+        match self.ioengine.as_deref().unwrap_or("psync") {
+            "io_uring" if self.by_thread => Some(Engine::IoUringSqpoll),
+            "io_uring" if self.polls => Some(Engine::IoUringPolled),
+            "io_uring" if self.has_fixed_buffers => Some(Engine::IoUring),
+            "io_uring" => Some(Engine::IoUringPlain),
+            "libaio" => Some(Engine::Libaio),
+            // Each is one system call for one request; pvsync2 can poll, of which there is no figure.
+            "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" if !self.polls => Some(Engine::Psync),
+            "spdk" => Some(Engine::Spdk),
+            _ => None,
+        }
+    }
+
+    /// Whether it is `io_uring`, in whatever way.
+    pub(super) fn is_io_uring(&self) -> bool {
+        self.ioengine.as_deref() == Some("io_uring")
+    }
+}
+
+/// The engine of all `jobs`, which run together; none where what one of them takes is not known, they differ, or the requests of one
+/// come by the clock, which take no program's time.
+pub(super) fn of_all<'j>(mut jobs: impl Iterator<Item = &'j Job> + Clone) -> Option<Engine> {
+    let first = jobs.clone().next()?.sending.engine();
+    let are_alike = jobs.all(|job| job.sending.engine() == first && !job.poisson);
+    first.filter(|_| are_alike)
+}
+
+/// What is said of jobs that run together and have no engine in common, or one that nothing is known of.
+pub(super) fn unknown<'j>(
+    label: &str,
+    mut jobs: impl Iterator<Item = &'j Job> + Clone,
+) -> Option<String> {
+    let taken = "requests are taken as by io_uring with registered buffers (docs/md.md, Programs)";
+    let unnamed = jobs.clone().find(|job| job.sending.engine().is_none());
+    if let Some(job) = unnamed {
+        let (line, name) = (job.line, &job.name);
+        let engine = job.sending.ioengine.as_deref().unwrap_or("psync");
+        let polls = if job.sending.polls { " with `hipri`" } else { "" };
+        return Some(format!(
+            "{label}:{line}: [{name}]: nothing is known of what `ioengine={engine}`{polls} takes; {taken}"
+        ));
+    }
+    let first = jobs.next()?;
+    let other = jobs.find(|job| job.sending.engine() != first.sending.engine())?;
+    Some(format!(
+        "{label}:{}: [{}] and [{}] run together and send by different engines, and the model has one for all; {taken}",
+        other.line, first.name, other.name
+    ))
+}

@@ -1,0 +1,62 @@
+//! What Linux says of a device's limits and zones, where that changes what it does with it.
+
+use super::HeldDisk;
+use std::collections::BTreeMap;
+
+/// Best sizes are multiples of this, where they are meant.
+const PAGE_BYTES: u64 = 4096;
+
+/// Arrays read this far ahead at most that have a stripe that anybody makes, in KiB.
+const READ_AHEAD_MAX_KIB: u64 = 64 << 10;
+
+/// What is to be known of a disk with zones (`zoned`).
+pub(super) fn of_zones(name: &str, zoned: &str) -> Option<String> {
+    match zoned {
+        "host-managed" => Some(format!(
+            "{name} is a host-managed zoned disk, which takes writes only in order within a zone: that is not modelled, and md, LVM's \
+             RAID, ext4 and others that write anywhere cannot use it; take another disk, or dm-zoned over it"
+        )),
+        "host-aware" => Some(format!(
+            "{name} is a host-aware shingled disk; it is modelled as one only if its drive file is of the class `smr` (docs/smr.md), \
+             else random writes last far less than the model says"
+        )),
+        _ => None,
+    }
+}
+
+/// Whether nobody means a best size of a request (`opt-io`) of so many bytes; 0 is none.
+pub(super) fn is_odd(bytes: u64) -> bool {
+    !bytes.is_multiple_of(PAGE_BYTES)
+}
+
+/// What is to be known of `disks` that state an odd best size: an array over them takes the least common multiple of that and its
+/// stripe (`blk_stack_limits`), and reads ahead twice as far. A size of 32767 sectors and a stripe of 7 × 64 KiB make 2 GiB, and
+/// 4 GiB of read-ahead.
+pub(super) fn of_best_sizes(disks: &[&HeldDisk]) -> Vec<String> {
+    let mut of_size: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+    for disk in disks {
+        if let Some(bytes) = disk.odd_best_bytes {
+            of_size.entry(bytes).or_default().push(&disk.device);
+        }
+    }
+    let told = |(bytes, names): (u64, Vec<&str>)| {
+        format!(
+            "The best size of a request (opt-io) of {} is said to be {bytes} bytes ({} sectors), no multiple of 4 KiB: an array over them \
+             may read ahead gigabytes; where /sys/block/mdX/queue/read_ahead_kb is not twice the stripe, which is modelled, set it by \
+             `blockdev --setra`",
+            names.join(", "),
+            bytes / 512
+        )
+    };
+    of_size.into_iter().map(told).collect()
+}
+
+/// What is to be known of an array that reads absurdly far ahead (`ra`, in KiB).
+pub(super) fn of_read_ahead(name: &str, kib: Option<u64>) -> Option<String> {
+    let kib = kib.filter(|&kib| kib > READ_AHEAD_MAX_KIB)?;
+    Some(format!(
+        "{name} reads ahead {} MiB, more than any stripe asks for: a member's odd best size of a request (opt-io of `lsblk -O`) may be why; \
+         set it to twice the stripe, as in `blockdev --setra 8192 /dev/{name}` (sectors; 4 MiB), which is modelled",
+        kib.div_ceil(1024)
+    ))
+}

@@ -1,0 +1,53 @@
+//! By what programs send direct requests to the kernel, or past it.
+
+use super::requests::{RequestKeys, Requests};
+use crate::error::{Error, Result};
+use crate::keys::{Section, words};
+
+words! {
+    /// By what a program sends direct requests.
+    pub enum Engine {
+        /// `io_uring` with registered buffers (fio's `fixedbufs`).
+        IoUring = "io_uring",
+        /// `io_uring` without them.
+        IoUringPlain = "io_uring-plain",
+        /// `io_uring` that polls for completions (fio's `hipri`).
+        IoUringPolled = "io_uring-polled",
+        /// `io_uring` with a thread of the kernel that submits (fio's `sqthread_poll`).
+        IoUringSqpoll = "io_uring-sqpoll",
+        /// `io_submit(2)`.
+        Libaio = "libaio",
+        /// `pread(2)` and `pwrite(2)`, one request after the other.
+        Psync = "psync",
+        /// SPDK, which drives `NVMe` devices itself.
+        Spdk = "spdk",
+    }
+}
+
+impl Requests {
+    /// Whether an engine, where one is named, can send these requests.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot; the message names the key.
+    pub(super) fn check_engine(keys: &RequestKeys, section: &Section<'_>) -> Result<()> {
+        let Some(engine) = keys.engine else { return Ok(()) };
+        if !keys.direct {
+            return Err(Error::input(format!(
+                "`{}` is of direct requests, and `direct = false` goes through the page cache; leave one of them out",
+                section.path("engine")
+            )));
+        }
+        if engine == Engine::Psync && keys.depth > keys.programs {
+            return Err(Error::input(format!(
+                "`{}` = {}: a program that uses psync has one request in flight; for {} of them write `jobs = {}` and leave \
+                 `depth` out, or take `engine = \"libaio\"`",
+                section.path("depth"),
+                keys.depth,
+                keys.depth * keys.jobs,
+                keys.depth * keys.jobs,
+            )));
+        }
+        Ok(())
+    }
+}
