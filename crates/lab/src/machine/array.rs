@@ -15,9 +15,14 @@ pub(super) fn array(
     driver: Driver,
 ) -> Result<Box<dyn Device>> {
     let below = limited(volume, below);
-    let is_rebuilt = volume.rebuild_bytes_per_s.is_some();
-    let array: Box<dyn Device> = if volume.level.has_stripe_cache() && !is_rebuilt {
-        linux::md(volume, below, driver)?.into()
+    // A stretch of a rebuild that nothing disturbs is restored at the drives' pace, chunk by chunk.
+    let is_stretch = volume.restored_sectors > 0;
+    let array: Box<dyn Device> = if volume.level.has_stripe_cache() && !is_stretch {
+        let md = linux::md(volume, below, driver)?;
+        match to_restore(volume)? {
+            Some((rebuild, part)) => md.restoring(rebuild, part).into(),
+            None => md.into(),
+        }
     } else if volume.is_on_linux {
         if is_alone(volume, &driver) {
             return Ok(held_back(volume, linux::alone(volume, below, driver.plugs)?));
@@ -26,8 +31,8 @@ pub(super) fn array(
         let copies = linux::copy_choice(volume);
         let array = mapped(volume, queues, driver)?.choosing_copies(copies);
         // md cuts a request into bios (`bio_split_to_limits`) before it chooses copies, and comes to their pieces in an order of
-        // its own, which a disk that empties its cache can feel. Write-back sends single pages. RAID 5 and 6 are here while they
-        // are rebuilt.
+        // its own, which a disk that empties its cache can feel. Write-back sends single pages. RAID 5 and 6 are here for a
+        // stretch of a rebuild.
         let is_cut = volume.level.is_run_by_md() && !volume.level.has_stripe_cache();
         if is_cut && !volume.page_cache.is_written {
             array.cutting_into_bios(linux::cut(volume)).into()
@@ -71,10 +76,8 @@ fn mapped(
     driver: Driver,
 ) -> Result<Array<Box<dyn Device>>> {
     let array = Array::new(volume.layout()?, below, driver).degraded(&volume.failed);
-    Ok(match (volume.rebuild_bytes_per_s, volume.failed.first()) {
-        (Some(rate), Some(&member)) => {
-            let part = restored_part(volume, member)?;
-            let rebuild = Rebuild { member, bytes_per_s: Some(rate) };
+    Ok(match to_restore(volume)? {
+        Some((rebuild, part)) => {
             let start = part.start.max(volume.restored_sectors);
             let array = array.rebuilding_part(rebuild, start..part.end);
             match linux::barrier(volume, part.start) {
@@ -82,7 +85,18 @@ fn mapped(
                 None => array,
             }
         }
-        _ => array,
+        None => array,
+    })
+}
+
+/// The member of `volume` that is restored and how fast, if any is, and what is restored of it.
+fn to_restore(volume: &Volume) -> Result<Option<(Rebuild, Range<u64>)>> {
+    Ok(match (volume.rebuild_bytes_per_s, volume.failed.first()) {
+        (Some(rate), Some(&member)) => {
+            let rebuild = Rebuild { member, bytes_per_s: Some(rate) };
+            Some((rebuild, restored_part(volume, member)?))
+        }
+        _ => None,
     })
 }
 

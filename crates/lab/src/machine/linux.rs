@@ -50,7 +50,9 @@ pub(super) fn md(
     };
     let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;
     let md = if volume.in_use == InUse::Always { md.kept_in_use() } else { md };
-    Ok(md.degraded(&volume.failed))
+    // What is restored is down no more.
+    let restored = usize::from(volume.rebuild_bytes_per_s.is_some()).min(volume.failed.len());
+    Ok(md.degraded(&volume.failed[restored..]))
 }
 
 /// The queues of the members alone, for a driver that sends with `plugs`, and of md's copies what marks them as in use and the bitmap in
@@ -61,7 +63,7 @@ pub(super) fn block_layer(
     plugs: &Plugs,
 ) -> Result<Box<dyn Device>> {
     let queues = BlockLayer::new(below, queue(volume), plugs);
-    // RAID 5 and 6 are here while they are rebuilt, by general rules.
+    // RAID 5 and 6 are here where a stretch of their rebuild is, by general rules.
     let has_copies = !volume.level.has_stripe_cache() && volume.level.nested().is_none();
     let survives = volume.level.losses_survived(volume.members.len()) > 0;
     if !(has_copies && survives && volume.level.is_run_by_md()) {
@@ -173,7 +175,7 @@ fn has_barrier(volume: &Volume) -> bool {
     level.is_run_by_md() && !level.has_stripe_cache() && level.nested().is_none()
 }
 
-/// Whether md restores a member of `volume` by the rules of its copies; parity follows general ones.
+/// Whether md restores a member of `volume` by the rules of its copies.
 pub(crate) fn is_restored_by_md(volume: &Volume) -> bool {
     volume.rebuild_bytes_per_s.is_some() && has_barrier(volume)
 }

@@ -16,7 +16,7 @@
 
 use crate::Nanos;
 use crate::linux::sender::WORKERS;
-use crate::linux::sync_pace::{SyncPace, after_ticks};
+use crate::linux::sync_pace::{Noted, SyncPace, after_ticks};
 use block::Request;
 use std::collections::BTreeMap;
 
@@ -33,10 +33,6 @@ const UNIT_SECTORS: u64 = 1 << 17;
 const UNITS_BITS: u32 = 10;
 /// What multiplies a number that is hashed (`GOLDEN_RATIO_64`).
 const GOLDEN_RATIO: u64 = 0x61c8_8646_80b5_83eb;
-/// How long after the last time md notes how far it has come (`UPDATE_FREQUENCY`, five minutes); it does so after a sixteenth of the
-/// member, too. Only then does it read what it has restored.
-const NOTED_EVERY_NS: Nanos = 300_000_000_000;
-const NOTED_SHARE: u64 = 16;
 
 /// What keeps the load of copies and what is restored of them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,9 +140,7 @@ pub(super) struct SyncThread {
     counts: BTreeMap<u64, Counts>,
     /// Requests that wait, by their slots, and for which barrier.
     held: Vec<(u64, usize)>,
-    /// How far it was when it last noted that, and when that was.
-    noted: u64,
-    noted_at: Nanos,
+    noted: Noted,
 }
 
 impl SyncThread {
@@ -161,8 +155,7 @@ impl SyncThread {
             is_asleep: false,
             counts: BTreeMap::new(),
             held: Vec::new(),
-            noted: start,
-            noted_at: now,
+            noted: Noted::new(now, start),
         }
     }
 
@@ -182,7 +175,7 @@ impl SyncThread {
 
     /// Up to where the member is read.
     pub(super) fn noted(&self) -> u64 {
-        self.noted
+        self.noted.so_far()
     }
 
     fn counts(&self, at: u64) -> Counts {
@@ -265,9 +258,9 @@ impl SyncThread {
         while self.next_event(started).is_some_and(|at| at <= now) {
             let at = self.barrier.of_piece(started);
             self.next = match self.next {
-                Next::Piece if self.is_to_note(now, started, end) => Next::Note,
+                Next::Piece if self.noted.is_due(now, started, end) => Next::Note,
                 Next::Note => {
-                    (self.noted, self.noted_at) = (started, now);
+                    self.noted = Noted::new(now, started);
                     Next::Piece
                 }
                 Next::Piece if self.counts(at).waiting > 0 => {
@@ -289,11 +282,6 @@ impl SyncThread {
             };
         }
         None
-    }
-
-    fn is_to_note(&self, now: Nanos, started: u64, end: u64) -> bool {
-        let since = started - self.noted;
-        since > 0 && (since > end / NOTED_SHARE || now >= self.noted_at + NOTED_EVERY_NS)
     }
 
     /// One piece where somebody waits, else as many as follow each other.
@@ -408,8 +396,6 @@ mod tests {
         thread.copied(2 * MS, 0, sectors);
         assert!(thread.go_on(2 * MS, sixteenth + 128, END).is_some());
         assert_eq!(thread.noted(), sixteenth + 128);
-        assert!(!thread.is_to_note(MS, sixteenth + 256, END));
-        assert!(thread.is_to_note(NOTED_EVERY_NS + 2 * MS, sixteenth + 256, END));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! retries  reads that found no place in a member's queue: the thread reads them row by row    md/retries.rs
 //! bitmap   rows of a part that was not written to lately wait until the members have its bit    md/intents.rs
 //! marks    a write to an array that nobody has used for a while waits for the superblocks       md/marks.rs
+//! rebuild  md's thread that restores a member asks for one row after the other         md/restoring.rs
 //! delays   keep rows of buffered writes that are not whole, until nothing else is to do  md/delayed.rs
 //! queues   merge the 4 KiB bios into requests for the members                        queue.rs
 //! ```
@@ -25,6 +26,7 @@ mod intents;
 mod marks;
 mod members;
 mod readers;
+mod restoring;
 mod retries;
 mod row;
 mod rows;
@@ -51,6 +53,7 @@ pub use costs::RowCosts;
 use delayed::Delayed;
 use intents::Intents;
 use readers::Readers;
+use restoring::Restoring;
 use retries::Retries;
 use row::Units;
 use rows::Rows;
@@ -131,6 +134,9 @@ pub struct Md<D> {
     members: Requests<D, Carries>,
     geometry: Geometry,
     health: Health,
+    /// The member that is being restored; before that, how many sectors were, and when the last of them.
+    restoring: Option<Restoring>,
+    restored: (u64, Option<Nanos>),
     /// What runs it has failed: nothing is served any more.
     down: bool,
     callers: Callers,
@@ -212,6 +218,22 @@ struct Settling {
 }
 
 impl RowWrite {
+    /// A write of nothing that nobody has asked for.
+    fn of_nobody() -> Self {
+        RowWrite {
+            callers: Vec::new(),
+            rows: Vec::new(),
+            intended: Vec::new(),
+            units: 0,
+            is_sent: false,
+            fua: false,
+            numbers: Vec::new(),
+            followers: Vec::new(),
+            fault: None,
+            read: Spent::NONE,
+        }
+    }
+
     /// Whether all data of its rows are written, of which there are so many units.
     fn is_whole(&self, data: u32) -> bool {
         let all = (1 << data) - 1;
@@ -302,6 +324,8 @@ impl<D: Device> Md<D> {
         Ok(Md {
             geometry: Geometry::single(layout.sectors()),
             health: Health::all_up(members),
+            restoring: None,
+            restored: (0, None),
             down: false,
             callers: Callers::default(),
             arrived: VecDeque::new(),
@@ -382,23 +406,13 @@ impl<D: Device> Md<D> {
 
     /// When the processor goes on.
     fn runs_at(&self) -> Option<Nanos> {
-        earlier(self.runs_at, self.unplugged_at())
+        earlier(earlier(self.runs_at, self.unplugged_at()), self.restores_at())
     }
 
     /// The processor has something to do, as soon as it is free.
     fn wake(&mut self, now: Nanos) {
         let at = now.max(self.busy_to);
         self.runs_at = Some(self.runs_at.map_or(at, |runs_at| runs_at.min(at)));
-    }
-
-    /// The units of row `number` that are on members that are down.
-    fn down(&self, number: u64) -> Units {
-        if self.health.failures() == 0 {
-            return 0;
-        }
-        let units = 0..self.data + self.parities;
-        let is_down = |unit: u32| !self.health.is_up(self.place(number, unit).member);
-        units.map(|unit| Units::from(is_down(unit)) << unit).sum()
     }
 
     /// Where a unit of row `number` of the cache starts.
@@ -475,6 +489,7 @@ impl<D: Device> Device for Md<D> {
     fn count(&self, counters: &mut Counters) {
         counters.kept += (self.callers.all.len() + self.cache.active()) as u64;
         counters.refused += self.retries.count;
+        self.count_restored(counters);
         self.members.count(counters);
     }
 }

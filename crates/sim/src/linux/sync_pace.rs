@@ -31,6 +31,36 @@ pub(crate) fn after_ticks(now: Nanos, ticks: u64) -> Nanos {
     (now / TICK_NS + ticks + 1) * TICK_NS
 }
 
+/// How long after the last time md notes how far it has come (`UPDATE_FREQUENCY`, five minutes); it does so after a sixteenth of the
+/// member, too. Only then does it read what it has restored.
+const NOTED_EVERY_NS: Nanos = 300_000_000_000;
+const NOTED_SHARE: u64 = 16;
+
+/// How far a member was restored when md last noted that, and when that was (`curr_resync_completed`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Noted {
+    so_far: u64,
+    at: Nanos,
+}
+
+impl Noted {
+    /// At `now` it has come so far.
+    pub(crate) fn new(now: Nanos, so_far: u64) -> Self {
+        Noted { so_far, at: now }
+    }
+
+    /// Up to where the member is read.
+    pub(crate) fn so_far(self) -> u64 {
+        self.so_far
+    }
+
+    /// Whether it is time to note what has been `started` since, of a member with such an `end`.
+    pub(crate) fn is_due(self, now: Nanos, started: u64, end: u64) -> bool {
+        let since = started - self.so_far;
+        since > 0 && (since > end / NOTED_SHARE || now >= self.at + NOTED_EVERY_NS)
+    }
+}
+
 /// How far what is restored has come, and how fast.
 #[derive(Clone, Debug)]
 pub(crate) struct SyncPace {
@@ -134,6 +164,16 @@ mod tests {
         assert!((at(90) - 1.0).abs() < 0.02, "{}", at(90));
         assert!((at(160) - 2.0).abs() < 0.02, "{}", at(160));
         assert!((at(30_000) / 300.0 - 1.0).abs() < 0.05, "{}", at(30_000));
+    }
+
+    #[test]
+    fn a_sixteenth_or_five_minutes_are_noted() {
+        let noted = Noted::new(7, 100);
+        assert!(!noted.is_due(7, 200, 1600) && noted.is_due(7, 201, 1600));
+        assert!(!noted.is_due(NOTED_EVERY_NS + 7, 100, 1600));
+        assert!(
+            noted.is_due(NOTED_EVERY_NS + 7, 101, 1600) && !noted.is_due(NOTED_EVERY_NS, 101, 1600)
+        );
     }
 
     #[test]

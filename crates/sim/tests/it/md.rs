@@ -14,8 +14,8 @@ use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::linux::writer::{OneWriter, Writer};
 use sim::spiral::{SpiralSpec, Spirals};
 use sim::{
-    Advance, Array, Counters, Device, Driver, Event, Plugs, Processor, Rack, Trace, Tracer,
-    contract,
+    Advance, Array, Counters, Device, Disturbance, Driver, Event, Plugs, Processor, Rack, Rebuild,
+    Trace, Tracer, contract,
 };
 
 pub(crate) const QUEUE: QueueSpec = QueueSpec {
@@ -261,6 +261,103 @@ fn healthy_and_degraded(code: Code, members: [usize; 2]) {
             }
         }
     }
+}
+
+/// An array of which member 1 is restored, and member 3 is down where `down` says so.
+fn restoring(code: Code, bytes_per_s: Option<u64>, down: &[u32], buffer: u64) -> Box<dyn Device> {
+    let layout = layout(code, 5, 16);
+    let rebuild = Rebuild { member: 1, bytes_per_s };
+    let md = Md::new(Box::new(layout), disks(5, 4000, buffer), costing(None), SPEC).unwrap();
+    md.degraded(down).restoring(rebuild, 0..4000).into()
+}
+
+#[test]
+fn arrays_that_are_restored_keep_the_contract() {
+    for (code, bytes_per_s, down) in [
+        (Code::P, None, &[][..]),
+        (Code::P, Some(40_000), &[]),
+        (Code::PQ, Some(1_000_000), &[]),
+        (Code::PQ, None, &[3]),
+    ] {
+        contract::check(&|| restoring(code, bytes_per_s, down, 300));
+    }
+}
+
+/// What the array has restored when nothing is left to do, and when the last of it was.
+fn restored(mut device: Box<dyn Device>) -> (u64, Option<u64>) {
+    let mut events = Vec::new();
+    while let Some(at) = device.next_event() {
+        device.advance(at, &mut events);
+    }
+    let mut counters = Counters::default();
+    device.count(&mut counters);
+    (counters.restored_sectors, counters.restored_at)
+}
+
+/// All of a member, by one parity or two, also where another member is down; with a limit it takes as long as that says. Then reads
+/// go to the member itself again: one command, not four.
+#[test]
+fn a_member_is_restored_row_by_row() {
+    for (code, down) in [(Code::P, &[][..]), (Code::PQ, &[]), (Code::PQ, &[3])] {
+        let (sectors, at) = restored(restoring(code, None, down, 0));
+        assert_eq!(sectors, 4000);
+        let (_, slower_at) = restored(restoring(code, Some(512_000), down, 0));
+        assert!(slower_at.unwrap() > at.unwrap() + 1_000_000_000, "{at:?}, {slower_at:?}");
+    }
+    let reads_of_lost = |is_restored: bool| {
+        let mut device = restoring(Code::P, Some(512_000), &[], 0);
+        if is_restored {
+            let mut events = Vec::new();
+            while let Some(at) = device.next_event() {
+                device.advance(at, &mut events);
+            }
+        }
+        let now = if is_restored { 60_000_000_000 } else { 0 };
+        let mut before = Counters::default();
+        device.count(&mut before);
+        // The second chunk of the array is on member 1.
+        device.submit(now, 0, Request::read(16, 8));
+        let mut events = Vec::new();
+        while !events.iter().any(|event| matches!(event, Event::Done { tag: 0, .. })) {
+            let at = device.next_event().unwrap();
+            device.advance(at, &mut events);
+        }
+        let mut after = Counters::default();
+        device.count(&mut after);
+        let of = |counters: &Counters, member: usize| counters.targets[member].commands;
+        [0, 1, 2, 3, 4].map(|member| of(&after, member) - of(&before, member))
+    };
+    assert_eq!(reads_of_lost(true), [0, 1, 0, 0, 0]);
+    assert!(reads_of_lost(false)[0] > 0);
+}
+
+/// What is written to a row goes to the spare at once, also far from what is restored.
+#[test]
+fn what_is_written_goes_to_the_spare() {
+    let mut device = restoring(Code::P, Some(4096), &[], 0);
+    device.submit(0, 0, Request::write(4 * 16 * 200, 4 * 16));
+    let mut events = Vec::new();
+    while !events.iter().any(|event| matches!(event, Event::Done { tag: 0, .. })) {
+        let at = device.next_event().unwrap();
+        device.advance(at, &mut events);
+    }
+    let mut counters = Counters::default();
+    device.count(&mut counters);
+    assert!(counters.targets[1].commands > 0);
+}
+
+/// Without another parity, nothing is restored once another member has failed.
+#[test]
+fn a_second_failure_ends_what_one_parity_restores() {
+    let fail = |code| {
+        let mut device = restoring(code, Some(512_000), &[], 0);
+        device.advance(100_000_000, &mut Vec::new());
+        device.disturb(100_000_000, Disturbance::FailDrive(3));
+        restored(device)
+    };
+    let (sectors, at) = fail(Code::P);
+    assert!(sectors < 4000 && at.is_none());
+    assert!(matches!(fail(Code::PQ), (4000, Some(_))));
 }
 
 /// Arrays that share their writer.

@@ -2,7 +2,8 @@
 //!
 //! A short one is run to its end. Of a long one, stretches are run, each on a machine of its own whose rebuild has come as
 //! far, and the time of the rest follows from theirs: a drive is slower towards its end, but changes little within a
-//! stretch.
+//! stretch. md's RAID 5 and 6 are restored at the drives' pace there: as long as its thread finds no row free, the stripe cache grows, and after a minute
+//! there are enough rows for that.
 
 use crate::error::Result;
 use crate::experiment::Setup;
@@ -13,6 +14,8 @@ use sim::{Advance, Counters, Device, Nanos, Processor};
 
 /// As many chunks as are run to their end.
 const CHUNKS_MAX: u64 = 16_384;
+/// The same where md restores row by row.
+const CHUNKS_OF_ROWS_MAX: u64 = 1024;
 /// Places at which a longer rebuild is looked at.
 const STRETCHES: u64 = 32;
 /// Chunks of a stretch: those that fill caches, and those that count.
@@ -46,7 +49,9 @@ pub(super) fn rest(
     let share = ended.restored_sectors as f64 / (part.end - part.start) as f64;
     let left = part.start + ended.restored_sectors..part.end;
     let goes_on = ended.restored_at.is_none() && device.next_event().is_some();
-    if !goes_on || (left.end - left.start) / CHUNK_SECTORS <= CHUNKS_MAX {
+    let is_by_rows = setup.volume.level.has_stripe_cache();
+    let most = if is_by_rows { CHUNKS_OF_ROWS_MAX } else { CHUNKS_MAX };
+    if !goes_on || (left.end - left.start) / CHUNK_SECTORS <= most {
         sim::settle(device);
         return Ok(Rebuilt { share, restored_at: counted(device).restored_at });
     }

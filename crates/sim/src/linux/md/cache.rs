@@ -1,6 +1,7 @@
 //! The stripe cache: rows of 4 KiB in eight lists, least recently released first.
 
 use super::delayed::Waits;
+use super::restoring::Restores;
 use super::row::{Units, View};
 use crate::Spent;
 use crate::by_number::ByNumber;
@@ -48,6 +49,8 @@ pub(super) struct Row {
     pub(super) head: Option<usize>,
     /// The rows that this one is handled for.
     pub(super) batch: Vec<usize>,
+    /// Whether it is restored.
+    pub(super) restores: Restores,
     /// What its last step cost.
     pub(super) read: Spent,
 }
@@ -67,6 +70,7 @@ impl Row {
             && self.batch.is_empty()
             && self.waiting.is_empty()
             && self.readers.is_empty()
+            && self.restores == Restores::Not
     }
 
     /// What decides what it needs next, with `down` the units that are down.
@@ -250,6 +254,24 @@ impl Cache {
             self.wants_more |= !self.blocked;
             return None;
         }
+        self.take(number)
+    }
+
+    /// Somebody who was refused a row sleeps until rows are free.
+    pub(super) fn sleep(&mut self) {
+        self.wants_more |= !self.blocked;
+        self.blocked = true;
+    }
+
+    /// The slot for row `number` for who has slept for it: it is woken by rows that are free, also where its own has come into the
+    /// cache meanwhile (`is_inactive_blocked`).
+    pub(super) fn take_woken(&mut self, number: u64) -> Option<usize> {
+        let list = (number % LISTS as u64) as usize;
+        let is_full = self.blocked && self.active >= self.rows.len() * 3 / 4;
+        if self.free[list].is_empty() || is_full {
+            return None;
+        }
+        self.blocked = false;
         self.take(number)
     }
 

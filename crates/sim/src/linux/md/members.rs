@@ -1,7 +1,8 @@
 //! What goes to the members and what comes back from them.
 
-use super::cache::Cache;
+use super::cache::{Cache, Row};
 use super::delayed::Delayed;
+use super::restoring::Restores;
 use super::retries::Retries;
 use super::{Carries, Md, RowStep, Settling, Thread};
 use crate::linux::queue::{Memory, PAGE_SECTORS, Plug, Slot};
@@ -71,7 +72,7 @@ impl<D: Device> Md<D> {
             }
         }
         if fault == Some(Fault::Failed) {
-            self.health.fail(request.target);
+            self.member_fails(at, request.target);
         }
         let writes = matches!(request.op, Op::Write { .. }) && fault.is_none();
         let carried = self.members.carried(slot, !writes);
@@ -136,8 +137,10 @@ impl<D: Device> Md<D> {
     pub(super) fn end_write(&mut self, now: Nanos, slot: usize, write: usize) {
         let last = std::mem::take(&mut self.cache.rows[slot].read);
         self.settling[write].is_done = true;
-        self.marks.write_done(now);
         let record = &mut self.writes[write];
+        if !record.callers.is_empty() {
+            self.marks.write_done(now);
+        }
         self.whole_writes -= usize::from(record.is_whole(self.data));
         let mut spent = record.read;
         spent += last;
@@ -170,7 +173,8 @@ impl<D: Device> Md<D> {
             self.writes.remove(write);
         }
         for row in rows.into_iter().filter(|&row| row != slot) {
-            if self.cache.rows[row].waiting.is_empty() && self.cache.rows[row].readers.is_empty() {
+            let Row { waiting, readers, restores, .. } = &self.cache.rows[row];
+            if waiting.is_empty() && readers.is_empty() && *restores == Restores::Not {
                 self.cache.release_if_idle(row);
             } else {
                 self.release(row);
@@ -182,7 +186,7 @@ impl<D: Device> Md<D> {
     fn member_settled(&mut self, at: Nanos, slot: Slot, lost: bool) {
         let member = self.members.target(slot);
         if lost {
-            self.health.fail(member);
+            self.member_fails(at, member);
         }
         let carried = self.members.carried(slot, true);
         for parts in carried.chunk_by(|one, next| one.write() == next.write()) {
@@ -263,5 +267,6 @@ impl<D: Device> Md<D> {
             Carries::Direct(..) | Carries::Bitmap | Carries::Mark => false,
         });
         self.callers.abort(now, fault);
+        self.restore_again(now);
     }
 }

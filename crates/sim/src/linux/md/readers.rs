@@ -28,7 +28,7 @@ impl<D: Device> Md<D> {
     /// no place in a member's queue and may not sleep goes through its rows, too: to md that is an error like any other
     /// (`raid5_align_endio`).
     pub(super) fn begin_read(&mut self, now: Nanos, caller: usize, request: Request) {
-        if self.health.failures() > 0 {
+        if self.is_degraded() {
             return self.push_bios(caller, request.sector, request.end());
         }
         match self.read_before(&request) {

@@ -105,6 +105,18 @@ impl View {
         self.before_working_out()
     }
 
+    /// What has to happen before what is down can be restored: all that is up is read, however much of it would do.
+    pub(super) fn before_restoring(&self) -> Next {
+        if self.down.count_ones() > self.parities {
+            return Next::Lost;
+        }
+        match self.all() & !self.down & !self.known {
+            0 if self.down & !self.known == 0 => Next::Write,
+            0 => Next::WorkOut,
+            up => Next::Read(up),
+        }
+    }
+
     /// All that is up is read; then what is down follows from it.
     fn before_working_out(&self) -> Next {
         if self.known.count_ones() >= self.data {

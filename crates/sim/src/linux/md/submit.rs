@@ -1,6 +1,7 @@
 //! The writer: whoever calls md brings its request to the rows itself (`raid5_make_request`).
 
 use super::readers::BIO_SECTORS;
+use super::restoring::Restores;
 use super::thread::add_parts;
 use super::{Bio, Carries, Md, Thread};
 use crate::linux::queue::PAGE_SECTORS;
@@ -207,7 +208,8 @@ impl<D: Device> Md<D> {
     pub(super) fn release(&mut self, slot: usize) {
         self.retries.row_released();
         let row = &mut self.cache.rows[slot];
-        if !row.queued {
+        // Who restores it has it, and lets go of it later.
+        if !row.queued && row.restores != Restores::Held {
             row.queued = true;
             self.released.push_back(slot);
         }

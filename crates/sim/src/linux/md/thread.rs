@@ -1,5 +1,6 @@
 //! The thread (raid5d): handles rows, eight at a time, and sends what they need to the members.
 
+use super::restoring::Restores;
 use super::row::{Next, Units, View};
 use super::{Md, RowStep, RowWrite, Settling, Thread};
 use crate::linux::queue::PAGE_SECTORS;
@@ -15,6 +16,9 @@ impl<D: Device> Md<D> {
     pub(super) fn run(&mut self, now: Nanos) {
         self.runs_at = None;
         if self.thread_is_idle() {
+            // Of two that wait for rows, who sends is first; what it sends next is behind the kernel's threads.
+            self.fill_rows(now);
+            self.restore_rows(now);
             self.admit(now);
             self.let_writer_go(now);
         }
@@ -32,9 +36,10 @@ impl<D: Device> Md<D> {
         let wakes = ran && !self.bios.is_empty();
         let may_begin = !self.arrived.is_empty() && !self.marks.are_written();
         let writer_goes_on = (may_begin && self.bios.is_empty()) || wakes;
+        let goes_on = writer_goes_on || (ran && self.restores_later());
         let more = self.thread == Thread::Runs
             || self.thread_is_wanted()
-            || (self.thread_is_idle() && writer_goes_on);
+            || (self.thread_is_idle() && goes_on);
         if more {
             self.wake(now);
         }
@@ -108,22 +113,36 @@ impl<D: Device> Md<D> {
             self.cache.rows[other].joinable = false;
         }
         let row = &self.cache.rows[slot];
-        if row.steps > 0 || row.head.is_some() {
-            // What is in flight brings it here again.
+        if row.steps > 0 || row.head.is_some() || row.restores == Restores::Held {
+            // What is in flight, or who has it, brings it here again.
             return;
         }
+        self.begin_to_restore(slot);
+        let row = &self.cache.rows[slot];
         if let Some(write) = row.write {
             if !self.writes[write].is_sent {
                 return self.send_write(slot, write);
             }
             self.end_write(now, slot, write);
         }
+        self.answer_known(now, slot);
+        if self.read_to_restore(now, slot) {
+            return;
+        }
         self.answer_readers(now, slot);
-        let row = &self.cache.rows[slot];
-        if row.steps == 0 && row.write.is_none() && !row.waiting.is_empty() {
+        if !self.is_busy(slot) && !self.cache.rows[slot].waiting.is_empty() {
             self.advance_write(now, slot);
         }
+        if !self.is_busy(slot) {
+            self.write_restored(now, slot);
+        }
         self.cache.release_if_idle(slot);
+    }
+
+    /// Whether something of a row is in flight, or about to be.
+    fn is_busy(&self, slot: usize) -> bool {
+        let row = &self.cache.rows[slot];
+        row.steps > 0 || row.write.is_some()
     }
 
     /// Reads what parity needs, or writes.
@@ -143,7 +162,7 @@ impl<D: Device> Md<D> {
     }
 
     /// What is down is known from what is up.
-    fn work_out(&mut self, slot: usize, view: &View) {
+    pub(super) fn work_out(&mut self, slot: usize, view: &View) {
         self.worked_ns += self.costs.worked_out(view);
         self.cache.rows[slot].known |= view.down;
     }
@@ -209,11 +228,11 @@ impl<D: Device> Md<D> {
         }
     }
 
-    fn start_reads(&mut self, slot: usize, units: Units) {
+    pub(super) fn start_reads(&mut self, slot: usize, units: Units) {
         let number = self.cache.rows[slot].number.expect("it stands for a row");
         let mut steps = self.in_sending_order(slot, number, 1, units, None);
         // While no member is down, who reads from a row has tried past the cache before (`retry_aligned_read`).
-        let is_alone = self.health.failures() == 0 && !self.cache.rows[slot].readers.is_empty();
+        let is_alone = !self.is_degraded() && !self.cache.rows[slot].readers.is_empty();
         for step in &mut steps {
             step.is_alone = is_alone;
         }
@@ -232,17 +251,13 @@ impl<D: Device> Md<D> {
         let parity = ((1 << self.parities) - 1) << data;
         let units =
             self.cache.rows[slot].covered.units() | parity | self.cache.rows[slot].unreadable;
-        let write = self.writes.vacant_key();
         let mut callers = Vec::new();
-        let mut numbers = Vec::with_capacity(slots.len());
         let mut intended = Vec::new();
         for &slot in &slots {
             self.worked_ns += self.row_written_ns(slot, down);
             let row = &mut self.cache.rows[slot];
-            let number = row.number.expect("it stands for a row");
-            numbers.push((slot, number));
             if !row.waiting.is_empty() {
-                intended.push(number);
+                intended.push(row.number.expect("it stands for a row"));
             }
             row.is_intended = false;
             for (caller, parts) in row.waiting.drain(..) {
@@ -250,31 +265,38 @@ impl<D: Device> Md<D> {
             }
             row.covered.clear();
             row.unreadable = 0;
-            row.write = Some(write);
         }
         let is_forced = |&(caller, _): &(usize, u32)| {
             self.callers.request(caller).op == Op::Write { fua: true }
         };
         let fua = callers.iter().any(is_forced);
         let read = std::mem::take(&mut self.cache.rows[slot].read);
-        let inserted = self.writes.insert(RowWrite {
+        let number = self.cache.rows[slot].number.expect("it stands for a row");
+        let write = RowWrite {
             callers,
             rows: slots,
             intended,
-            units: units & !down,
-            is_sent: false,
+            units: units & !self.absent(number),
             fua,
-            numbers: Vec::new(),
-            followers: Vec::new(),
-            fault: None,
             read,
-        });
-        self.settling.resize(self.settling.len().max(inserted + 1), Settling::default());
-        self.settling[inserted] = Settling::default();
-        self.whole_writes += usize::from(self.writes[inserted].is_whole(self.data));
+            ..RowWrite::of_nobody()
+        };
+        self.insert_write(slot, write, units);
+    }
+
+    /// What this row, and all that are written with it, have of these units is known and will be written, but for what is on
+    /// members that are down.
+    pub(super) fn insert_write(&mut self, slot: usize, record: RowWrite, units: Units) {
+        let write = self.writes.insert(record);
+        self.settling.resize(self.settling.len().max(write + 1), Settling::default());
+        self.settling[write] = Settling::default();
+        self.whole_writes += usize::from(self.writes[write].is_whole(self.data));
         // What is known of a row that is written: what was written, and what was known before.
-        for (slot, number) in numbers {
-            self.cache.rows[slot].known |= units;
+        for at in 0..self.writes[write].rows.len() {
+            let row = &mut self.cache.rows[self.writes[write].rows[at]];
+            row.write = Some(write);
+            row.known |= units;
+            let number = row.number.expect("it stands for a row");
             if let Some(&earlier) = self.undurable.get(&number) {
                 self.writes[earlier].followers.push(write);
                 self.settling[write].undurable += 1;
@@ -299,6 +321,7 @@ impl<D: Device> Md<D> {
             self.cache.rows[row].has_begun = true;
         }
         let (units, rows) = (record.units, record.rows.len() as u32);
+        self.written_anew(slot, units);
         let row = &self.cache.rows[slot];
         let number = row.number.expect("it stands for a row");
         let steps = self.in_sending_order(slot, number, rows, units, Some(write));
