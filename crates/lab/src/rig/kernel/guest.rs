@@ -21,6 +21,7 @@ use rustix::system::{RebootCommand, reboot};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use uml::Control;
 
 /// The word on the command line by which this program knows that it is the guest.
@@ -205,6 +206,9 @@ fn of_blocks(
 const STEPS_BEHIND: [Need; 2] =
     [Need::Program("ionice", "util-linux"), Need::Program("chrt", "util-linux")];
 
+/// Two ticks of the guest's clock: what is left to do when a command has ended is done by then.
+const SETTLED: Duration = Duration::from_millis(20);
+
 /// From now on the kernel's own threads (md's, those that run the queues) go before this program, as they do on a machine
 /// where they have another processor: whatever wakes one lets it run before the program sends its next request. Otherwise it
 /// would be an accident of how long each has slept. The priority of what it reads and writes stays a program's.
@@ -212,6 +216,8 @@ fn step_behind(shell: &mut Shell) -> Result<()> {
     let own = std::process::id().to_string();
     shell.run(&Step::new(["ionice", "--class", "best-effort", "--pid", &own]))?;
     shell.run(&Step::new(["chrt", "--idle", "--pid", "0", &own]))?;
+    // What these commands leave to the kernel goes before the program, too: 1 ms of the first requests.
+    std::thread::sleep(SETTLED);
     Ok(())
 }
 

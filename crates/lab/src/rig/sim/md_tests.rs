@@ -151,23 +151,24 @@ fn large_writes_follow_a_rebuild() {
     assert!((50.0..500.0).contains(&rate), "{rate}");
 }
 
-/// What is restored sets no bit of a bitmap, and parity that is written meanwhile has no sector of the array: a rebuild goes by
-/// general rules.
+/// What is restored sets no bit of a bitmap, and parity that is written meanwhile has no sector of the array: what a bitmap does to
+/// a rebuild is over when the load has set its own bits. In 300 MiB how the first rows fall decides by a tenth (the kernel
+/// makes 181 MB/s of them with a bitmap and without).
 #[test]
-fn a_rebuild_is_the_same_beside_a_bitmap() {
+fn a_bitmap_costs_a_rebuild_nothing_that_lasts() {
     let rebuilt = "failed = '1'\nrebuild = '1GB/s'\n";
-    let rate = |level: &str, bitmap: &str| {
+    let rate = |level: &str, bitmap: &str, amount: &str| {
         let volume = format!(
             "drives = '4xmd-hdd:64MiB'\nlevel = '{level}'\ninterleave = '64KiB'\n{bitmap}{rebuilt}"
         );
-        mb_per_s(&volume, &sequential("write", "2MiB", 2, "300MiB"))
+        mb_per_s(&volume, &sequential("write", "2MiB", 2, amount))
     };
-    let without = rate("md-raid5", "");
-    let with = rate("md-raid5", "bitmap = 'internal'\n");
-    assert!((with / without - 1.0).abs() < 1e-9, "{with}, and {without} without");
-    let copies = ["", "bitmap = 'internal'\n"].map(|bitmap| rate("md-raid10", bitmap));
+    let [without, with] =
+        ["", "bitmap = 'internal'\n"].map(|bitmap| rate("md-raid5", bitmap, "6GiB"));
+    assert!((with / without - 1.0).abs() < 0.02, "{with}, and {without} without");
+    let copies = ["", "bitmap = 'internal'\n"].map(|bitmap| rate("md-raid10", bitmap, "300MiB"));
     assert!(copies[1] > 0.8 * copies[0], "{copies:?}");
-    assert!(rate("lvm-raid5", "") > 0.5 * without);
+    assert!(rate("lvm-raid5", "", "300MiB") > 0.5 * without);
 }
 
 /// What a kernel would have measured: the same machine, and nobody says how long requests wait for bits.
