@@ -303,8 +303,8 @@ fn line(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
     use crate::question::Question;
+    use crate::question::tests::{question, without_what_ifs};
     use lab::rig::sim::Sim;
 
     fn said(of: &crate::Tuned) -> Option<&str> {
@@ -316,7 +316,7 @@ mod tests {
     /// drive fewer to read from.
     #[test]
     fn each_row_of_the_front_has_its_speed_with_a_failed_drive() {
-        let asked = crate::question::tests::question("4x 980 pro 1tb", "vm", 1);
+        let asked = without_what_ifs(question("4x 980 pro 1tb", "vm", 1));
         let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
         assert!(found.front.len() > 1);
         for row in &found.front {
@@ -330,7 +330,7 @@ mod tests {
     /// Arrays side by side over the members in use have their speed, too, though other spares make them.
     #[test]
     fn groups_have_their_speed_with_a_failed_drive() {
-        let asked = crate::question::tests::question("13x wd740gd", "vm", 2);
+        let asked = without_what_ifs(question("13x wd740gd", "vm", 2));
         let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
         let row = found.front.iter().find(|row| row.level().unwrap().nested().is_some()).unwrap();
         assert!(row.degraded.is_some_and(|degraded| degraded < row.value), "{row:?}");
@@ -355,12 +355,10 @@ mod tests {
     /// A question says so, too.
     #[test]
     fn a_question_says_what_is_faster_with_a_failed_drive() {
-        let asked = crate::question::tests::question("6x i3en", "log", 1);
         let asked = Question {
             levels: vec!["md-raid5".into()],
             are_spares_open: false,
-            clock: Clock::within("0s", || true),
-            ..asked
+            ..without_what_ifs(question("6x i3en", "log", 1))
         };
         let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
         assert!(found.front[0].is_faster_degraded, "{:?}", found.front[0]);
@@ -404,7 +402,7 @@ mod tests {
     #[test]
     fn what_is_not_modelled_is_not_said() {
         let asked = |drives, work, levels: &[&str], survive| {
-            let asked = crate::question::tests::question(drives, work, survive);
+            let asked = without_what_ifs(question(drives, work, survive));
             let levels = levels.iter().map(ToString::to_string).collect();
             crate::tune(&Question { levels, ..asked }, &Sim, None, &mut |_| ()).unwrap()
         };

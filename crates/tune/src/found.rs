@@ -476,6 +476,7 @@ fn not_compared(verdict: &Verdict) -> Option<String> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::question::tests::without_what_ifs;
     use lab::experiment::Experiment;
     use lab::rig::sim::Sim;
     use lab::{Keep, run};
@@ -516,7 +517,8 @@ pub(crate) mod tests {
     pub(crate) fn answered(drives: &str, work: &str, levels: &[&str]) -> crate::Tuned {
         let levels = levels.iter().map(ToString::to_string).collect();
         let asked = crate::question::tests::question(drives, work, 1);
-        crate::tune(&Question { levels, ..asked }, &Sim, None, &mut |_| ()).unwrap()
+        let asked = without_what_ifs(Question { levels, ..asked });
+        crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap()
     }
 
     /// What builds or checks it, and what is said of that.
@@ -555,7 +557,7 @@ pub(crate) mod tests {
     fn where_spindles_decide_the_choice_is_over_many_seeds() {
         let asked = crate::question::tests::question("4x wuh721818ale6l4", "log", 1);
         let levels = vec!["md-raid10".into(), "md-raid6".into()];
-        let asked = Question { safe: true, seed: 3, levels, ..asked };
+        let asked = without_what_ifs(Question { safe: true, seed: 3, levels, ..asked });
         let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
         assert!(found.verdict.starts_with("Use md-raid10, 16KiB chunk"), "{}", found.verdict);
         let line = found.lines.iter().find(|(about, _)| about == "spindles").unwrap();

@@ -505,6 +505,11 @@ pub(crate) mod tests {
         Question { survive, ..Question::new(drives, work) }
     }
 
+    /// The same without what-if trials: for tests that look at none of what they say.
+    pub(crate) fn without_what_ifs(asked: Question) -> Question {
+        Question { clock: crate::Clock::within("0s", || true), ..asked }
+    }
+
     /// `ileave run` refuses 96 KiB on RAID 5, so that what `--save` writes has it only where RAID 0 is alone.
     #[test]
     fn a_saved_question_has_chunks_that_all_its_levels_take() {

@@ -16,9 +16,13 @@ fn no_what_ifs() -> Clock {
 
 /// The answer of so many disks of 18 TB that survive so many failures.
 fn answer(members: usize, work: &str, survive: usize) -> (Value, String) {
+    answer_within(Clock::default(), members, work, survive)
+}
+
+fn answer_within(clock: Clock, members: usize, work: &str, survive: usize) -> (Value, String) {
     let drives = Drives::new(members, catalogue::drive("st18000nm000j").unwrap()).unwrap();
     let work = Work::find(work, &drives).unwrap();
-    let question = Question { survive, ..Question::new(drives, work) };
+    let question = Question { survive, clock, ..Question::new(drives, work) };
     let found = tune(&question, &Sim, None, &mut |_| ()).unwrap();
     (found.json(), found.text())
 }
@@ -26,7 +30,7 @@ fn answer(members: usize, work: &str, survive: usize) -> (Value, String) {
 /// Only md has far copies: what other systems build instead is half as fast for one stream in order.
 #[test]
 fn near_copies_elsewhere_are_said_with_what_they_make() {
-    let (found, _) = answer(8, "restore", 1);
+    let (found, _) = answer_within(no_what_ifs(), 8, "restore", 1);
     assert_eq!(found["best"]["volume.level"], "md-raid10-f2");
     let commands = found["commands"].as_array().unwrap();
     // What says that there is none has no copies, and a file system is on what was built before.
@@ -109,7 +113,7 @@ fn work_that_comes_by_the_clock_has_an_answer() {
     let drives = Drives::new(4, catalogue::drive("980-pro-1tb").unwrap()).unwrap();
     let work = Work::find(file, &drives).unwrap();
     let levels = ["md-raid10", "md-raid5"].map(|name| name.parse().unwrap()).to_vec();
-    let question = Question { levels, ..Question::new(drives, work) };
+    let question = Question { levels, clock: no_what_ifs(), ..Question::new(drives, work) };
     let found = tune(&question, &Sim, None, &mut |_| ()).unwrap().json();
     assert_eq!(found["best"]["volume.level"], "md-raid10");
     assert_eq!(found["front"][0]["unit"], "ms");
@@ -165,14 +169,17 @@ fn figures_that_nobody_is_to_choose_by_are_no_reasons() {
 /// What the answer holds for, and what the model does not have, is said below it.
 #[test]
 fn what_an_answer_does_not_hold_for_is_said() {
-    let text = |members: usize, drive: &str, work: &str, level: &str| {
+    let text_within = |clock: Clock, members: usize, drive: &str, work: &str, level: &str| {
         let drives = Drives::new(members, catalogue::drive(drive).unwrap()).unwrap();
         let found = Work::find(work, &drives).unwrap();
         let levels = level.split(',').map(String::from).collect();
         // The wrong way round, which is read as it is meant, and said.
         let objective = Some(format!("min {work}"));
-        let question = Question { levels, survive: 0, objective, ..Question::new(drives, found) };
-        tune(&question, &Sim, None, &mut |_| ()).unwrap().text()
+        let asked = Question { levels, survive: 0, objective, ..Question::new(drives, found) };
+        tune(&Question { clock, ..asked }, &Sim, None, &mut |_| ()).unwrap().text()
+    };
+    let text = |members: usize, drive: &str, work: &str, level: &str| {
+        text_within(no_what_ifs(), members, drive, work, level)
     };
     let says = |text: &str, about: &str| {
         let words = |line: &'_ str| {
@@ -184,7 +191,7 @@ fn what_an_answer_does_not_hold_for_is_said() {
     assert!(says(&rented, "credit") && !says(&rented, "processor"), "{rented}");
     assert!(says(&rented, "objective") && rented.contains("vm, `max vm`, "), "{rented}");
     assert!(rented.contains("some sectors unreadable below 1 in 100,000"), "{rented}");
-    let parity = text(4, "980-pro-1tb", "backup", "md-raid5,md-raid10");
+    let parity = text_within(Clock::default(), 4, "980-pro-1tb", "backup", "md-raid5,md-raid10");
     assert!(says(&parity, "processor") && !says(&parity, "shingled"), "{parity}");
     let parity = parity.split_whitespace().collect::<Vec<_>>().join(" ");
     // A faster processor would turn the choice.
@@ -329,20 +336,20 @@ fn three_failures_are_survived_by_more_than_a_mirror_of_all() {
 /// A disk of an instance is replaced by nobody, and what its file guesses is said where the figure rests on it.
 #[test]
 fn disks_of_an_instance_are_what_they_are() {
-    let answer = |name: &str, spares: usize| {
+    let answer = |name: &str, spares: usize, clock: Clock| {
         let drives = Drives::new(4, catalogue::drive(name).unwrap()).unwrap();
         let work = Work::find("postgres", &drives).unwrap();
         let levels = vec!["md-raid10".to_string()];
-        let question = Question { levels, spares, ..Question::new(drives, work) };
+        let question = Question { levels, spares, clock, ..Question::new(drives, work) };
         let text = tune(&question, &Sim, None, &mut |_| ()).unwrap().text();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let without = answer("i3en", 0);
+    let without = answer("i3en", 0, Clock::default());
     assert!(without.contains("but only onto a spare (`--spares 1`)"), "{without}");
     assert!(without.contains(" noatime,nofail 0 2"), "{without}");
     assert!(without.contains("power_loss_protection = true ("), "{without}");
-    assert!(!answer("i3en", 1).contains("but only onto a spare"));
-    let volumes = answer("azure-p30", 0);
+    assert!(!answer("i3en", 1, no_what_ifs()).contains("but only onto a spare"));
+    let volumes = answer("azure-p30", 0, Clock::default());
     assert!(volumes.contains("latency_p50_us = 1800 ("), "{volumes}");
     assert!(volumes.contains("each has 5000 I/Os a second and 200 MB/s"), "{volumes}");
     assert!(!volumes.contains("but only onto a spare"));
