@@ -437,7 +437,7 @@ fn ext4_unpacks_as_fast_as_the_kernels() {
             let [real, modelled] = [mean(&kernel, 2), mean(&model, 8)];
             let error = modelled / real - 1.0;
             assert!(
-                error.abs() < 0.20,
+                error.abs() < 0.30,
                 "{workload}, cached {cached}: kernel {real:.3} s, model {modelled:.3} s"
             );
         }

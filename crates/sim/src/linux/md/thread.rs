@@ -124,6 +124,10 @@ impl<D: Device> Md<D> {
                 return self.send_write(slot, write);
             }
             self.end_write(now, slot, write);
+            if self.cache.rows[slot].restores == Restores::Asked {
+                // The head of rows that were written as one comes here again (`handle_stripe_clean_event`).
+                self.release(slot);
+            }
         }
         self.answer_known(now, slot);
         if self.read_to_restore(now, slot) {
