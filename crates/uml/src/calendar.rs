@@ -151,7 +151,7 @@ impl Calendar {
         self.stream.as_fd()
     }
 
-    /// Reads one message and answers it.
+    /// Reads one message, and answers it where it is a question.
     ///
     /// # Errors
     ///

@@ -745,6 +745,7 @@ fn tune_chooses_a_file_system() {
         &drives[..],
         &few,
         &["--level", "md-mirror,btrfs-raid1", "--fs", "xfs,btrfs", "--save", "mine.toml", "--json"],
+        &["--what-if", "0s"],
     ];
     let found = json(here.path(), &asked.concat());
     // A mirror under two, and btrfs's own; what is near the best with three seeds.
@@ -773,6 +774,8 @@ fn tune_chooses_a_file_system() {
         "workload.build.files=400",
         "--set",
         "workload.build.size=6MiB",
+        "--what-if",
+        "0s",
     ];
     let said = stdout(here.path(), &[&build[..], &few].concat());
     assert!(said.starts_with("One layout alone, nothing to choose: build.tar_s"), "{said}");

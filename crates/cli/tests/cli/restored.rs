@@ -196,7 +196,8 @@ fn md_restores_parity_in_the_model_as_the_kernel_does() {
     PARITY.check_model();
 }
 
-/// The kernel makes today what was recorded: in CI in one of the cells. `UPDATE=1` runs all of them and records them anew.
+/// The kernel makes today what was recorded: in CI in one of the cells of copies. `UPDATE=1` runs all cells, those of parity, too, and
+/// records them anew.
 #[test]
 fn the_kernel_restores_as_was_recorded() {
     if takes_long() || !has_kernel() {

@@ -1,10 +1,11 @@
 //! The array: a layout over disks, and the driver that runs it.
 
-use super::linux;
+use super::{linux, nested};
 use crate::error::{Error, Result};
 use crate::experiment::Volume;
 use block::layout::Concat;
 use sim::linux::alone::Alone;
+use sim::linux::md::Md;
 use sim::{Array, Device, Driver, Limiter, Rebuild};
 use std::ops::Range;
 
@@ -18,11 +19,7 @@ pub(super) fn array(
     // A stretch of a rebuild that nothing disturbs is restored at the drives' pace, chunk by chunk.
     let is_stretch = volume.restored_sectors > 0;
     let array: Box<dyn Device> = if volume.level.has_stripe_cache() && !is_stretch {
-        let md = linux::md(volume, below, driver)?;
-        match to_restore(volume)? {
-            Some((rebuild, part)) => md.restoring(rebuild, part).into(),
-            None => md.into(),
-        }
+        of_parity(volume, below, driver)?.into()
     } else if volume.is_on_linux {
         if is_alone(volume, &driver) {
             return Ok(held_back(volume, linux::alone(volume, below, driver.plugs)?));
@@ -89,6 +86,19 @@ fn mapped(
     })
 }
 
+/// md's array of parity over `below`, with a spare where a member is restored.
+pub(super) fn of_parity(
+    volume: &Volume,
+    below: Box<dyn Device>,
+    driver: Driver,
+) -> Result<Md<Box<dyn Device>>> {
+    let md = linux::md(volume, below, driver)?;
+    Ok(match to_restore(volume)? {
+        Some((rebuild, part)) => md.restoring(rebuild, part),
+        None => md,
+    })
+}
+
 /// The member of `volume` that is restored and how fast, if any is, and what is restored of it.
 fn to_restore(volume: &Volume) -> Result<Option<(Rebuild, Range<u64>)>> {
     Ok(match (volume.rebuild_bytes_per_s, volume.failed.first()) {
@@ -100,8 +110,14 @@ fn to_restore(volume: &Volume) -> Result<Option<(Rebuild, Range<u64>)>> {
     })
 }
 
-/// What is restored of `member`: all that is used of it, but not what md has in front of the data.
+/// What is restored of `member`: all that is used of it, but not what md has in front of the data. Of arrays side by side
+/// that is what the one that it is in restores.
 pub(crate) fn restored_part(volume: &Volume, member: u32) -> Result<Range<u64>> {
+    if let Some(of) = volume.level.nested() {
+        let each = (volume.members.len() / of.groups) as u32;
+        let group = nested::part(volume, of, (member / each) as usize);
+        return restored_part(&group, member % each);
+    }
     let mut first = Vec::new();
     if volume.level.is_run_by_md() {
         volume.layout()?.places(0, &mut first);

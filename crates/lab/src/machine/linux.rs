@@ -43,7 +43,8 @@ pub(super) fn md(
     let spec = MdSpec {
         stripe_cache_rows: rows_min.max(volume.stripe_cache_rows as usize),
         queue: queue(volume),
-        // What a file system writes back has no `REQ_SYNC`, and md delays rows of it that are not whole (`make_stripe_request`).
+        // What is written back has no `REQ_SYNC` unless somebody waits for it, and md delays rows of it that are not whole
+        // (`make_stripe_request`).
         is_written_back: volume.page_cache.is_written || driver.plugs.are_of_threads(),
         bitmap: bitmap(volume)?,
         is_cut_at_chunks: is_by_dm,

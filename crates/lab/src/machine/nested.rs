@@ -1,8 +1,7 @@
 //! Arrays side by side, each over drives of its own, and a stripe over them: RAID 50 and 60 as md makes them.
 
-use super::array::limited;
+use super::array::{limited, of_parity};
 use super::host::{disks, over};
-use super::linux;
 use crate::error::{Error, Result};
 use crate::experiment::{Setup, Volume};
 use block::layout::NestedLevel;
@@ -27,10 +26,12 @@ pub(super) fn nested(
         let before = group * part.volume.members.len();
         let below = disks(&part, (seed, before), queued)?;
         let driver = by_itself(driver, group);
-        arrays.push(if part.volume.rebuild_bytes_per_s.is_some() {
+        let is_restored = part.volume.rebuild_bytes_per_s.is_some();
+        arrays.push(if is_restored && part.volume.restored_sectors > 0 {
+            // A stretch of its rebuild, which nothing disturbs.
             over(&part, below, driver)?
         } else {
-            let md = linux::md(&part.volume, limited(&part.volume, below), driver)?;
+            let md = of_parity(&part.volume, limited(&part.volume, below), driver)?;
             md.written_by(&writer).into()
         });
     }
@@ -64,7 +65,7 @@ fn by_itself(driver: &Driver, group: usize) -> Driver {
 }
 
 /// The array of so many neighbours of `volume`'s members, with those of them that are down.
-fn part(volume: &Volume, of: NestedLevel, group: usize) -> Volume {
+pub(super) fn part(volume: &Volume, of: NestedLevel, group: usize) -> Volume {
     let each = volume.members.len() / of.groups;
     let own = group * each..(group + 1) * each;
     let failed = volume.failed.iter().filter(|&&member| own.contains(&(member as usize)));

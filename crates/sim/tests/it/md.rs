@@ -334,16 +334,56 @@ fn a_member_is_restored_row_by_row() {
 /// What is written to a row goes to the spare at once, also far from what is restored.
 #[test]
 fn what_is_written_goes_to_the_spare() {
-    let mut device = restoring(Code::P, Some(4096), &[], 0);
-    device.submit(0, 0, Request::write(4 * 16 * 200, 4 * 16));
-    let mut events = Vec::new();
-    while !events.iter().any(|event| matches!(event, Event::Done { tag: 0, .. })) {
-        let at = device.next_event().unwrap();
-        device.advance(at, &mut events);
+    let sectors_of_spare = |is_written: bool| {
+        let mut device = restoring(Code::P, Some(4096), &[], 0);
+        if is_written {
+            device.submit(0, 0, Request::write(4 * 16 * 200, 4 * 16));
+        }
+        // The next row that is restored comes in a second: until then the thread has restored what it asked for at once.
+        let mut events = Vec::new();
+        while let Some(at) = device.next_event().filter(|&at| at < 500_000_000) {
+            device.advance(at, &mut events);
+        }
+        assert_eq!(events.iter().any(|of| matches!(of, Event::Done { tag: 0, .. })), is_written);
+        let mut counters = Counters::default();
+        device.count(&mut counters);
+        (counters.targets[1].commands, counters.restored_sectors)
+    };
+    let ((with, restored), (without, as_much)) = (sectors_of_spare(true), sectors_of_spare(false));
+    assert_eq!(restored, as_much);
+    assert!(with > without, "{with}, {without} without");
+}
+
+/// Rows that are written as one are restored behind that, the first of them, too.
+#[test]
+fn rows_that_are_written_whole_are_restored() {
+    for (code, bytes_per_s) in [(Code::P, None), (Code::P, Some(512_000)), (Code::PQ, None)] {
+        let mut device = restoring(code, bytes_per_s, &[], 0);
+        let data = if code == Code::P { 4 } else { 3 };
+        let whole = data * 16 * 4;
+        let (mut events, mut tag) = (Vec::new(), 0);
+        let mut write = |device: &mut Box<dyn Device>, at| {
+            let sector = tag * 7 % 60 * whole;
+            device.submit(at, tag, Request::write(sector, whole as u32));
+            tag += 1;
+        };
+        for _ in 0..4 {
+            write(&mut device, 0);
+        }
+        let mut done = 0;
+        while done < 300 {
+            let at = device.next_event().unwrap();
+            device.advance(at, &mut events);
+            for event in events.drain(..) {
+                if matches!(event, Event::Done { .. }) {
+                    done += 1;
+                    write(&mut device, at);
+                }
+            }
+        }
+        let (sectors, at) = restored(device);
+        assert!(sectors == 4000 && at.is_some(), "{code:?}: {sectors}");
     }
-    let mut counters = Counters::default();
-    device.count(&mut counters);
-    assert!(counters.targets[1].commands > 0);
 }
 
 /// Without another parity, nothing is restored once another member has failed.

@@ -21,7 +21,6 @@ use rustix::system::{RebootCommand, reboot};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 use uml::Control;
 
 /// The word on the command line by which this program knows that it is the guest.
@@ -170,7 +169,7 @@ fn of_blocks(
 ) -> Result<(Measured, Option<u64>)> {
     let Build { make, devices: made, .. } = built(trial, devices)?;
     let site = Site::new(Path::new(OWN), &Undo::default())?;
-    let mut shell = site.shell();
+    let mut shell = site.shell().untimed();
     for step in &make {
         shell.run(step)?;
     }
@@ -206,9 +205,6 @@ fn of_blocks(
 const STEPS_BEHIND: [Need; 2] =
     [Need::Program("ionice", "util-linux"), Need::Program("chrt", "util-linux")];
 
-/// Two ticks of the guest's clock: what is left to do when a command has ended is done by then.
-const SETTLED: Duration = Duration::from_millis(20);
-
 /// From now on the kernel's own threads (md's, those that run the queues) go before this program, as they do on a machine
 /// where they have another processor: whatever wakes one lets it run before the program sends its next request. Otherwise it
 /// would be an accident of how long each has slept. The priority of what it reads and writes stays a program's.
@@ -216,8 +212,6 @@ fn step_behind(shell: &mut Shell) -> Result<()> {
     let own = std::process::id().to_string();
     shell.run(&Step::new(["ionice", "--class", "best-effort", "--pid", &own]))?;
     shell.run(&Step::new(["chrt", "--idle", "--pid", "0", &own]))?;
-    // What these commands leave to the kernel goes before the program, too: 1 ms of the first requests.
-    std::thread::sleep(SETTLED);
     Ok(())
 }
 

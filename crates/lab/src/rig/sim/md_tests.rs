@@ -152,8 +152,8 @@ fn large_writes_follow_a_rebuild() {
 }
 
 /// What is restored sets no bit of a bitmap, and parity that is written meanwhile has no sector of the array: what a bitmap does to
-/// a rebuild is over when the load has set its own bits. In 300 MiB how the first rows fall decides by a tenth (the kernel
-/// makes 181 MB/s of them with a bitmap and without).
+/// a rebuild is over when the load has set its own bits. Of the first 300 MiB it is a twentieth (the kernel makes 181 MB/s
+/// of them with a bitmap and without).
 #[test]
 fn a_bitmap_costs_a_rebuild_nothing_that_lasts() {
     let rebuilt = "failed = '1'\nrebuild = '1GB/s'\n";

@@ -2,8 +2,8 @@
 //!
 //! A short one is run to its end. Of a long one, stretches are run, each on a machine of its own whose rebuild has come as
 //! far, and the time of the rest follows from theirs: a drive is slower towards its end, but changes little within a
-//! stretch. md's RAID 5 and 6 are restored at the drives' pace there: as long as its thread finds no row free, the stripe cache grows, and after a minute
-//! there are enough rows for that.
+//! stretch. md's RAID 5 and 6 are restored at the drives' pace there, or at the limit: as long as its thread finds no row free,
+//! the stripe cache grows, and within a minute there are enough rows for that.
 
 use crate::error::Result;
 use crate::experiment::Setup;
@@ -51,7 +51,7 @@ pub(super) fn rest(
     let goes_on = ended.restored_at.is_none() && device.next_event().is_some();
     let is_by_rows = setup.volume.level.has_stripe_cache();
     let most = if is_by_rows { CHUNKS_OF_ROWS_MAX } else { CHUNKS_MAX };
-    if !goes_on || (left.end - left.start) / CHUNK_SECTORS <= most {
+    if !goes_on || left.end.saturating_sub(left.start) / CHUNK_SECTORS <= most {
         sim::settle(device);
         return Ok(Rebuilt { share, restored_at: counted(device).restored_at });
     }

@@ -33,7 +33,7 @@ impl Kernel {
     }
 
     /// Starts the requests of a raw access; only the last is one that is waited for (`submit_bio_wait` behind
-    /// `__blkdev_issue_zero_pages`).
+    /// `__blkdev_issue_zero_pages`). A host's request that is shorter than a bio cuts all of it in a row; the kernel cuts each bio by itself.
     async fn submit_together(&self, op: Op, extent: Extent, tags: &mut Vec<Tag>) {
         self.clock.settle().await;
         let most = if op.modifies() { BIO_SECTORS } else { u64::MAX };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! thread   takes rows as long as one is free, and looks at its speed after each 32 of them
-//!          none is free: sleeps until less than 3/4 are in use, takes one, sleeps a tick with it, and goes on
+//!          none is free: sleeps until less than 3/4 are in use, takes one, sleeps one to two ticks with it, and goes on
 //! a row    all other members are read, what is lost is worked out, and written to the spare
 //! ```
 //!
@@ -295,9 +295,12 @@ impl<D: Device> Md<D> {
         }
     }
 
-    /// Everything was aborted: what the spare's cache held may be lost.
+    /// Everything was aborted: what the spare's cache held may be lost. Of an array that is down nothing more is restored.
     pub(super) fn restore_again(&mut self, now: Nanos) {
         self.restoring = self.restoring.as_ref().map(|restoring| restoring.again(now));
+        if self.down {
+            self.restoring = None;
+        }
         if self.restoring.is_some() {
             self.wake(now);
         }
