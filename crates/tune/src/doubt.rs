@@ -143,6 +143,15 @@ pub(crate) fn doubts(
     if tried.question.writes() && layouts.any(|of| of.level.has_stripe_cache()) {
         all.extend(processors(question));
     }
+    // What is refused is not tried.
+    all.retain(|of| {
+        let Ok(experiment) = of.question.experiment() else { return false };
+        let mut layouts = rivals.iter().map(|((candidate, _), _)| *candidate).chain([best.0]);
+        layouts.all(|candidate| {
+            let cell = shorter(tried, &experiment, candidate, LENGTHS[0]);
+            cell.is_ok_and(|cell| tried.takes(&cell))
+        })
+    });
     let mut doubts = Vec::new();
     for length in LENGTHS {
         if doubts.len() < all.len() * rivals.len() {

@@ -162,8 +162,7 @@ fn of_depths(experiment: &Experiment) -> Vec<Change> {
         let mut keys = Settings::new();
         let mut totals = Vec::new();
         for name in &deep {
-            let own = |key: &str| text(name, key);
-            let assumed = InFlight::stated(own("jobs").as_deref(), own("depth").as_deref());
+            let assumed = InFlight::stated(|key| text(name, key));
             let to = assumed.with_total(total);
             totals.push(to.total());
             let path = |key: &str| format!("workload.{name}.{key}");
@@ -224,6 +223,12 @@ pub(crate) fn reasons(
     let unit = verdict.unit.as_str();
     let is_told = starves(&tried.of(best)) || starves(&tried.of(other));
     let mut changes = changes(tried, best, other);
+    // What cannot be asked of both is no reason, and nothing is wrong with the answer.
+    changes.retain(|(_, keys)| {
+        let can =
+            |of: &Candidate| tried.with(&changed(of, keys), 0).is_ok_and(|cell| tried.takes(&cell));
+        can(best) && can(other)
+    });
     if !is_told {
         leave_out_what_starves(tried, [best, other], &mut changes, clock)?;
     }
@@ -425,5 +430,28 @@ mod tests {
             said(&format!("{more}{pages}"))[1].0,
             "with about 64 in flight for each of more and pages"
         );
+    }
+
+    /// What fio sends by default has one request in flight per program: "workload.a.depth = 64: a program that uses psync …", said
+    /// the answer.
+    #[test]
+    fn what_ifs_that_are_refused_are_no_error() {
+        let answered = |drives: &str, works: &str, levels: [&str; 2]| {
+            let drives = crate::Drives::read(drives).unwrap();
+            let tables = works.parse().unwrap();
+            let work =
+                crate::work::Work { name: "w".into(), tables, ..crate::work::Work::default() };
+            let levels = levels.map(String::from).to_vec();
+            let asked = Question { levels, ..Question::new(drives, work) };
+            crate::tune(&asked, &lab::rig::sim::Sim, None, &mut |_| ()).unwrap()
+        };
+        let random = "kind = 'random'\nblock = '4KiB'\nreads_percent = 100\n";
+        let alone = format!("[workload.w]\n{random}engine = 'psync'");
+        let found = answered("4x 980 pro 1tb", &alone, ["md-raid10", "md-raid5"]);
+        let is_tried = |reasons: &[Reason], what: &str| {
+            reasons.iter().any(|reason| reason.mechanism.starts_with(what))
+        };
+        assert!(is_tried(&found.reasons, "with 64 in flight"), "{:?}", found.reasons);
+        assert!(found.sensitivity.iter().any(|doubt| doubt.is_of_load()));
     }
 }

@@ -410,7 +410,10 @@ impl Work {
         let has = self.knobs();
         let Some(work) = self.turned() else { return Ok(()) };
         if let (Some(depth), Some(_)) = (knobs.depth, has.depth) {
-            work.insert("depth".into(), depth.cast_signed().into());
+            let own = InFlight::of(work);
+            for (key, number) in own.with_depth(depth).keys_unlike(own) {
+                work.insert(key.into(), number.cast_signed().into());
+            }
         }
         if let (Some(kib), Some(_)) = (knobs.block_kib, has.block_kib) {
             work.insert("block".into(), format!("{kib}KiB").into());
