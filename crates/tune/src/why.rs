@@ -247,6 +247,9 @@ pub(crate) fn reasons(
     let mut reasons = Vec::new();
     for ((mechanism, keys), pair) in changes.into_iter().zip(records.chunks(2)) {
         let [ours, theirs] = pair else { continue };
+        if ours.is_empty() || theirs.is_empty() {
+            continue;
+        }
         // Nobody is to choose by such figures; where the answer rests on them it says so.
         if !is_told && (starves(ours) || starves(theirs)) {
             continue;
@@ -453,5 +456,15 @@ mod tests {
         };
         assert!(is_tried(&found.reasons, "with 64 in flight"), "{:?}", found.reasons);
         assert!(found.sensitivity.iter().any(|doubt| doubt.is_of_load()));
+        // What fills all of its span cannot be twice as large.
+        let all =
+            "[workload.w]\nkind = 'random'\nblock = '1MiB'\nspan = '1MiB'\nreads_percent = 100";
+        let found = answered("4x 980 pro 1tb", all, ["md-raid10", "md-raid5"]);
+        assert!(
+            found
+                .sensitivity
+                .iter()
+                .all(|doubt| doubt.what != "KiB a request" || doubt.otherwise < 1024.0)
+        );
     }
 }
