@@ -51,7 +51,8 @@ pub struct Tuned {
     pub read_ahead: Option<ReadAhead>,
     /// Which block size the file system is to have; null where none was tried.
     pub blocks: Option<Blocks>,
-    /// Which option the file system is to be mounted with; null where none was tried.
+    /// Which option the file system is to be mounted with; null where none was tried on the layout that is chosen, or where the option is
+    /// part of that layout: then `best` has it.
     pub mount: Option<Mount>,
     /// What cloud volumes do as a plain stripe; null where it was said how many failures to survive.
     pub without_copies: Option<WithoutCopies>,

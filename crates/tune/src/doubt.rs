@@ -143,6 +143,15 @@ pub(crate) fn doubts(
     if tried.question.writes() && layouts.any(|of| of.level.has_stripe_cache()) {
         all.extend(processors(question));
     }
+    // What is refused is not tried.
+    all.retain(|of| {
+        let Ok(experiment) = of.question.experiment() else { return false };
+        let mut layouts = rivals.iter().map(|((candidate, _), _)| *candidate).chain([best.0]);
+        layouts.all(|candidate| {
+            let cell = shorter(tried, &experiment, candidate, LENGTHS[0]);
+            cell.is_ok_and(|cell| tried.takes(&cell))
+        })
+    });
     let mut doubts = Vec::new();
     for length in LENGTHS {
         if doubts.len() < all.len() * rivals.len() {
@@ -208,6 +217,9 @@ fn doubts_from(
     // How far the best and a rival are apart, and the square of what that may be off by.
     let ahead = |under: usize, rival: usize| -> Result<Option<(f64, f64)>> {
         let places = [0, 1 + rival].map(|of| under * (1 + rivals.len()) + of);
+        if places.iter().any(|&place| records[place].is_empty()) {
+            return Ok(None);
+        }
         let (ours, theirs) = (value(places[0])?, value(places[1])?);
         let halves = half(&records[places[0]]).zip(half(&records[places[1]]));
         let apart = ours.zip(theirs).map(|(ours, theirs)| better.ahead(ours, theirs));

@@ -6,10 +6,10 @@ use crate::clock::Clock;
 use crate::lanes::side_by_side;
 use crate::question::Question;
 use lab::Keep;
-use lab::Result;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
 use lab::run::Run;
+use lab::{Error, Result};
 use store::Manifest;
 use store::record::Record;
 use verdict::judge::layouts::NOT_MEASURED;
@@ -137,7 +137,8 @@ impl<'a> Tried<'a> {
         self.run_until(experiments, seed, Result::is_err).into_iter().collect()
     }
 
-    /// The same, where none begins once the clock is late: nothing then, as some are missing.
+    /// The same, where none begins once the clock is late: nothing then, as some are missing. These are what-ifs: one that is refused
+    /// has no records, and is no error of the answer.
     pub(crate) fn run_in_time(
         &self,
         experiments: &[Experiment],
@@ -145,8 +146,13 @@ impl<'a> Tried<'a> {
     ) -> Result<Option<Vec<Vec<Record>>>> {
         let lanes = self.rig.capabilities().lanes;
         let run = |experiment: &Experiment| {
-            let records = (!clock.is_late()).then(|| run_alone(experiment, self.rig));
-            records.transpose()
+            if clock.is_late() {
+                return Ok(None);
+            }
+            match run_alone(experiment, self.rig) {
+                Err(Error::Input(_)) => Ok(Some(Vec::new())),
+                ran => ran.map(Some),
+            }
         };
         let is_last = |ran: &Result<Option<_>>| !matches!(ran, Ok(Some(_)));
         let ran: Result<Vec<_>> =
@@ -179,6 +185,11 @@ impl<'a> Tried<'a> {
 
     pub(crate) fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
         self.settled(&self.experiment, settings, seed)
+    }
+
+    /// Whether such an experiment can be tried at all: a what-if that is refused is not tried, and no error of the answer.
+    pub(crate) fn takes(&self, experiment: &Experiment) -> bool {
+        Run::plan(experiment, self.rig).is_ok()
     }
 
     /// One cell of an experiment such as this one.

@@ -162,8 +162,7 @@ fn of_depths(experiment: &Experiment) -> Vec<Change> {
         let mut keys = Settings::new();
         let mut totals = Vec::new();
         for name in &deep {
-            let own = |key: &str| text(name, key);
-            let assumed = InFlight::stated(own("jobs").as_deref(), own("depth").as_deref());
+            let assumed = InFlight::stated(|key| text(name, key));
             let to = assumed.with_total(total);
             totals.push(to.total());
             let path = |key: &str| format!("workload.{name}.{key}");
@@ -224,6 +223,12 @@ pub(crate) fn reasons(
     let unit = verdict.unit.as_str();
     let is_told = starves(&tried.of(best)) || starves(&tried.of(other));
     let mut changes = changes(tried, best, other);
+    // What cannot be asked of both is no reason, and nothing is wrong with the answer.
+    changes.retain(|(_, keys)| {
+        let can =
+            |of: &Candidate| tried.with(&changed(of, keys), 0).is_ok_and(|cell| tried.takes(&cell));
+        can(best) && can(other)
+    });
     if !is_told {
         leave_out_what_starves(tried, [best, other], &mut changes, clock)?;
     }
@@ -242,6 +247,9 @@ pub(crate) fn reasons(
     let mut reasons = Vec::new();
     for ((mechanism, keys), pair) in changes.into_iter().zip(records.chunks(2)) {
         let [ours, theirs] = pair else { continue };
+        if ours.is_empty() || theirs.is_empty() {
+            continue;
+        }
         // Nobody is to choose by such figures; where the answer rests on them it says so.
         if !is_told && (starves(ours) || starves(theirs)) {
             continue;
@@ -425,5 +433,26 @@ mod tests {
             said(&format!("{more}{pages}"))[1].0,
             "with about 64 in flight for each of more and pages"
         );
+    }
+
+    /// What fio sends by default has one request in flight per program: "workload.a.depth = 64: a program that uses psync …", said
+    /// the answer. What fills all of its span cannot be twice as large, which only a trial says: that ended the answer, too.
+    #[test]
+    fn what_ifs_that_are_refused_are_no_error() {
+        let drives = crate::Drives::read("2x wd740gd").unwrap();
+        let text = "[workload.w]\nkind = 'random'\nblock = '64KiB'\nspan = '64KiB'\nreads_percent = 100\nengine = 'psync'";
+        let tables = text.parse().unwrap();
+        let work = crate::work::Work { name: "w".into(), tables, ..crate::work::Work::default() };
+        let levels = ["md-mirror", "md-raid10"].map(String::from).to_vec();
+        let asked = Question { levels, ..Question::new(drives, work) };
+        let found = crate::tune(&asked, &lab::rig::sim::Sim, None, &mut |_| ()).unwrap();
+        let deep = found.reasons.iter().find(|of| of.mechanism == "with 64 in flight");
+        assert!(deep.is_some(), "{:?}", found.reasons);
+        let tried = |what: &str| {
+            let of = found.sensitivity.iter().filter(|doubt| doubt.what == what);
+            of.map(|doubt| doubt.otherwise).collect::<Vec<f64>>()
+        };
+        assert!(tried("in flight").contains(&64.0), "{:?}", found.sensitivity);
+        assert_eq!(tried("KiB a request"), [32.0]);
     }
 }

@@ -23,7 +23,7 @@ figures! {
         /// largest request that reaches the volume (MAXPHYS)
         max_transfer_bytes: Option<u64> = figure("max_transfer", "bytes", Shape::Size)
             .or("no limit"),
-        /// the best size of an array of disks (chunk × data disks), where it is more than `max_transfer`, is its largest request
+        /// the best size of a RAID 10 of disks (chunk × data disks), where it is more than `max_transfer`, is its largest request
         max_transfer_follows_io_opt: bool = figure("max_transfer_follows_io_opt", "", Shape::Switch).default("false"),
         /// concurrent pieces per raw request
         physio_concurrency: Option<u32> = figure("physio_concurrency", "", Shape::Count(1..=1_000_000))
@@ -399,7 +399,9 @@ impl Host {
     /// The host as programs use it that send by `engine`; nothing where its file does not say what that takes.
     pub fn sending_by(&self, engine: Engine) -> Option<Self> {
         let (request_us, way_us) = self.engines.of(engine)?;
-        let percent = i64::from(self.cpu_percent);
+        // What is less than nothing is an interrupt that drives were measured with, and no processor time of ours: a slower
+        // processor does not make a drive answer sooner.
+        let percent = if way_us > 0.0 { i64::from(self.cpu_percent) } else { 100 };
         let own_ns = |us: f64| us_as_ns(us) * u64::from(self.cpu_percent) / 100;
         Some(Host {
             program_request_ns: request_us.map_or(self.program_request_ns, own_ns),
@@ -461,5 +463,27 @@ impl Host {
     /// The time that a program takes to fill `bytes` from /dev/zero, in ns.
     pub fn zero_fill_ns(&self, bytes: u64) -> Nanos {
         self.zero_fill_bytes_per_s.map_or(0, |rate| (bytes as f64 * 1e9 / rate).round() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue;
+    use crate::workload::Engine;
+
+    /// A way below nothing was scaled, too: SPDK was the faster the slower its processor.
+    #[test]
+    fn a_slower_processor_makes_no_engine_faster() {
+        let with = |cpu_percent: u32, engine| {
+            let host = super::Host { cpu_percent, ..catalogue::host("linux-6.1").unwrap() };
+            let host = host.sending_by(engine).unwrap();
+            (host.program_way_ns, host.program_request_ns)
+        };
+        for engine in [Engine::Spdk, Engine::IoUringPolled, Engine::IoUringSqpoll, Engine::Libaio] {
+            let all = [0, 50, 100, 200, 1000].map(|percent| with(percent, engine));
+            assert!(all.is_sorted_by(|a, b| a.0 <= b.0 && a.1 < b.1), "{engine:?}: {all:?}");
+        }
+        assert_eq!([0, 100, 200].map(|percent| with(percent, Engine::Spdk).0), [-2440; 3]);
+        assert_eq!([0, 200].map(|percent| with(percent, Engine::Libaio)), [(0, 0), (5380, 6820)]);
     }
 }

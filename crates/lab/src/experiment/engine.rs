@@ -27,7 +27,8 @@ pub(super) fn sent_by(
             warnings.push(told);
         }
     };
-    let mut named = works.iter().filter_map(Work::requests);
+    // Advice to name an engine is for those that take one.
+    let mut named = works.iter().filter_map(Work::requests).filter(|work| work.takes_engine());
     let Some(engine) = named.clone().find_map(|work| work.keys.engine) else { return Ok(setup) };
     let key = |work: &Requests| format!("`workload.{}.engine`", work.name);
     let first = named.clone().find(|work| work.keys.engine.is_some()).expect("it names one");
@@ -201,7 +202,10 @@ mod tests {
             ),
             "{said}"
         );
-        assert!(said.contains("for 16 of them write `jobs = 16` and leave `depth` out"), "{said}");
+        assert!(said.contains("for 16 of them write `depth = 1` and `jobs = 16`, or as"), "{said}");
+        let many = "engine = 'psync'\ndepth = 4096\njobs = 64";
+        let said = refused("980-pro-1tb", "level = 'single'", many);
+        assert!(said.contains("for 262144 of them write `programs` as many as `depth`"), "{said}");
         assert!(
             plan("980-pro-1tb", "level = 'single'", "engine = 'psync'\ndepth = 8\nprograms = 8")
                 .is_ok()
@@ -226,7 +230,10 @@ mod tests {
                 format!("engine = 'libaio'\ngroup = 'all'\n[workload.v]\ngroup = 'all'\n{engine}");
             plan("980-pro-1tb", "level = 'single'", &work)
         };
-        assert!(other("engine = 'libaio'").is_ok());
+        // What takes none has none to differ in.
+        for engine in ["engine = 'libaio'", "arrivals = 'poisson'\nrequests_per_s = 9"] {
+            assert!(other(&format!("kind = 'random'\n{engine}")).is_ok(), "{engine}");
+        }
         for engine in ["", "engine = 'io_uring'"] {
             let said = other(engine).map(|_| "nothing").unwrap_err();
             assert!(

@@ -3,11 +3,17 @@
 use super::HeldDisk;
 use std::collections::BTreeMap;
 
-/// Best sizes are multiples of this, where they are meant.
+/// Up to so large no best size makes an array read far ahead.
+const BEST_MAX_BYTES: u64 = 64 << 10;
+
+/// Best sizes of more are multiples of this, where they are meant.
 const PAGE_BYTES: u64 = 4096;
 
-/// Arrays read this far ahead at most that have a stripe that anybody makes, in KiB.
-const READ_AHEAD_MAX_KIB: u64 = 64 << 10;
+/// A controller's stripe has no more data disks; by the odd part of a best size an array's grows.
+const DISKS_MAX: u64 = 64;
+
+/// Arrays read this far ahead at most that have a stripe that anybody makes, in KiB: 64 disks with chunks of 8 MiB.
+const READ_AHEAD_MAX_KIB: u64 = 1 << 20;
 
 /// What is to be known of a disk with zones (`zoned`).
 pub(super) fn of_zones(name: &str, zoned: &str) -> Option<String> {
@@ -26,7 +32,8 @@ pub(super) fn of_zones(name: &str, zoned: &str) -> Option<String> {
 
 /// Whether nobody means a best size of a request (`opt-io`) of so many bytes; 0 is none.
 pub(super) fn is_odd(bytes: u64) -> bool {
-    !bytes.is_multiple_of(PAGE_BYTES)
+    let odd_part = bytes >> bytes.trailing_zeros().min(63);
+    bytes > BEST_MAX_BYTES && (!bytes.is_multiple_of(PAGE_BYTES) || odd_part > DISKS_MAX)
 }
 
 /// What is to be known of `disks` that state an odd best size: an array over them takes the least common multiple of that and its
@@ -41,7 +48,7 @@ pub(super) fn of_best_sizes(disks: &[&HeldDisk]) -> Vec<String> {
     }
     let told = |(bytes, names): (u64, Vec<&str>)| {
         format!(
-            "The best size of a request (opt-io) of {} is said to be {bytes} bytes ({} sectors), no multiple of 4 KiB: an array over them \
+            "The best size of a request (opt-io) of {} is said to be {bytes} bytes ({} sectors), which is no stripe's: an array over them \
              may read ahead gigabytes; where /sys/block/mdX/queue/read_ahead_kb is not twice the stripe, which is modelled, set it by \
              `blockdev --setra`",
             names.join(", "),
@@ -55,8 +62,31 @@ pub(super) fn of_best_sizes(disks: &[&HeldDisk]) -> Vec<String> {
 pub(super) fn of_read_ahead(name: &str, kib: Option<u64>) -> Option<String> {
     let kib = kib.filter(|&kib| kib > READ_AHEAD_MAX_KIB)?;
     Some(format!(
-        "{name} reads ahead {} MiB, more than any stripe asks for: a member's odd best size of a request (opt-io of `lsblk -O`) may be why; \
+        "{name} reads ahead {} MiB, more than stripes ask for: a member's odd best size of a request (opt-io of `lsblk -O`) may be why; \
          set it to twice the stripe, as in `blockdev --setra 8192 /dev/{name}` (sectors; 4 MiB), which is modelled",
         kib.div_ceil(1024)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 4095 and 8191 pages went unsaid, and of a single sector gigabytes were said.
+    #[test]
+    fn what_no_stripe_has_is_odd() {
+        let odd = [32767 * 512, 65535 * 512, 4096 * 4095, 33_550_336, 132 * 512 + 512];
+        assert!(odd.into_iter().all(is_odd));
+        // A controller's stripe of three disks is meant.
+        let meant = [0, 512, 3584, 4096, 65024, 64 << 10, 256 << 10, 768 << 10, 16 << 20];
+        assert!(!meant.into_iter().any(is_odd));
+    }
+
+    /// Sixteen disks with chunks of 4 MiB read 128 MiB ahead.
+    #[test]
+    fn large_stripes_read_far_ahead() {
+        assert_eq!(of_read_ahead("md0", Some(128 << 10)), None);
+        let said = of_read_ahead("md0", Some(4_194_176)).unwrap();
+        assert!(said.starts_with("md0 reads ahead 4096 MiB, more than stripes ask for:"), "{said}");
+    }
 }

@@ -645,7 +645,7 @@ fn odd_best_sizes_and_zones_are_said() {
     let odd = format!(r#""opt-io":16776704,"zoned":"none",{}"#, md("4194176"));
     let text = of(&[odd.clone(), odd.clone(), odd]);
     assert!(
-        text.contains("# The best size of a request (opt-io) of sda, sdb, sdc is said to be 16776704 bytes (32767 sectors), no"),
+        text.contains("# The best size of a request (opt-io) of sda, sdb, sdc is said to be 16776704 bytes (32767 sectors), which"),
         "{text}"
     );
     assert_eq!(text.matches("# md0 reads ahead 4096 MiB, more").count(), 1, "{text}");

@@ -1,5 +1,6 @@
 //! By what programs send direct requests to the kernel, or past it.
 
+use super::open::Arrivals;
 use super::requests::{RequestKeys, Requests};
 use crate::error::{Error, Result};
 use crate::keys::{Section, words};
@@ -24,7 +25,15 @@ words! {
     }
 }
 
+/// Jobs, and programs of each, that a workload takes at most.
+const LOADS_MAX: u64 = 4096;
+
 impl Requests {
+    /// Whether by any engine these requests could be sent: not those through the page cache, nor those that come by the clock.
+    pub(crate) fn takes_engine(&self) -> bool {
+        self.keys.direct && self.keys.arrivals == Arrivals::Closed
+    }
+
     /// Whether an engine, where one is named, can send these requests.
     ///
     /// # Errors
@@ -39,13 +48,17 @@ impl Requests {
             )));
         }
         if engine == Engine::Psync && keys.depth > keys.programs {
+            let all = keys.depth.saturating_mul(keys.jobs);
+            let jobs = if all <= LOADS_MAX {
+                format!("write `depth = 1` and `jobs = {all}`, or as many `programs` as `depth`")
+            } else {
+                format!("write `programs` as many as `depth`, up to {LOADS_MAX}")
+            };
             return Err(Error::input(format!(
-                "`{}` = {}: a program that uses psync has one request in flight; for {} of them write `jobs = {}` and leave \
-                 `depth` out, or take `engine = \"libaio\"`",
+                "`{}` = {}: a program that uses psync has one request in flight; for {all} of them {jobs}, or take \
+                 `engine = \"libaio\"`",
                 section.path("depth"),
                 keys.depth,
-                keys.depth * keys.jobs,
-                keys.depth * keys.jobs,
             )));
         }
         Ok(())

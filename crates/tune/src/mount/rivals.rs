@@ -137,17 +137,21 @@ fn among(
         let times = judged.better.ahead(best.value, value).exp();
         format!(", which is {}", slower(times, judged.better, &judged.unit))
     });
-    let option = option_of(&taken.both);
-    rivals.instead_of = Some(format!(
-        "set `-o {option}`, as the commands do: without it the choice is {}{behind}",
-        first.label
-    ));
+    let instead = format!("{}{behind}", first.label);
+    rivals.instead_of = Some(instead_of(&taken.both, &instead));
     more.retain(|of| of.at == taken.at);
     let (place, both) = (taken.place, taken.both);
     space.add(place, (both.key, both.values[1]))?;
     records.extend(more);
     *verdict = verdict_of(posed, space, records)?;
     Ok(rivals)
+}
+
+/// Where another is chosen for its option: what would be otherwise, and what the option endangers.
+fn instead_of(both: &Both, instead: &str) -> String {
+    let option = option_of(both);
+    let beside = TRIED.iter().find(|of| of.both.key == both.key).map_or("", |of| of.beside);
+    format!("set `-o {option}`, as the commands do: without it the choice is {instead}{beside}")
 }
 
 fn value_of(verdict: &Verdict, at: &At) -> Option<f64> {
@@ -211,9 +215,9 @@ impl Rivals {
         let options = options.join(" or ");
         match self.count {
             0 => None,
-            1 => Some(format!("the nearest other layout is not reliably ahead with {options}")),
+            1 => Some(format!("with {options} the nearest other layout is not reliably the best")),
             count => Some(format!(
-                "none of the {count} nearest other layouts is reliably ahead with {options}"
+                "with {options} none of the {count} nearest other layouts is reliably the best"
             )),
         }
     }
@@ -279,6 +283,19 @@ mod tests {
         assert_ne!(verdict.ranked[0].at["volume.level"], "md-raid5");
         assert_eq!((space.layouts.len(), records.len()), (3, 3));
         let text = rivals.text().unwrap();
-        assert!(text.starts_with("the nearest other layout is not reliably ahead"), "{text}");
+        let said = "with `-o 4x980-pro-1tb` the nearest other layout is not reliably the best";
+        assert_eq!(text, said);
+    }
+
+    /// `data=writeback` was chosen with another layout, and its danger went unsaid.
+    #[test]
+    fn what_an_option_endangers_is_said_of_others_too() {
+        let said = |kind: &str| instead_of(&crate::mount::tried(kind).unwrap(), "md-raid6");
+        assert_eq!(
+            said("ext4"),
+            "set `-o data=writeback`, as the commands do: without it the choice is md-raid6; after a crash a file that was not \
+             flushed may hold what its blocks held before"
+        );
+        assert!(said("xfs").ends_with("without it the choice is md-raid6"));
     }
 }
