@@ -43,6 +43,7 @@ mod danger;
 mod degraded;
 mod doubt;
 pub mod drives;
+mod engine;
 mod estimates;
 pub mod explore;
 mod factors;

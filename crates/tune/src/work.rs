@@ -424,25 +424,6 @@ impl Work {
         Ok(())
     }
 
-    /// Refuses what no layout that is tried can be under.
-    ///
-    /// # Errors
-    ///
-    /// Where a workload is sent by SPDK.
-    pub(crate) fn is_sent_by_linux(&self) -> Result<()> {
-        let works = self.tables.get("workload").and_then(toml::Value::as_table);
-        let is_spdk =
-            |work: &toml::Value| work.get("engine").and_then(toml::Value::as_str) == Some("spdk");
-        match works.into_iter().flatten().find(|(_, work)| is_spdk(work)) {
-            Some((name, _)) => Err(Error::input(format!(
-                "{}: `workload.{name}.engine` = spdk: with --drives, tune chooses among the layouts of Linux's md, and SPDK drives NVMe \
-                 devices itself, past the kernel; name another engine, or measure SPDK on single drives by `ileave run`",
-                self.origin
-            ))),
-            None => Ok(()),
-        }
-    }
-
     /// What the workload that knobs turn has in flight, and its name where others stand beside it; nothing where it has no depth
     /// of its own.
     pub(crate) fn in_flight(&self) -> Option<(InFlight, Option<String>)> {
@@ -602,19 +583,6 @@ mod tests {
     }
 
     /// A job's log, which comes first by name, stays as it is.
-    #[test]
-    fn spdk_is_under_no_layout_of_md() {
-        let work = |engine: &str| {
-            let text = format!("workload.w = {{ kind = 'random', engine = '{engine}' }}");
-            Work { tables: text.parse().unwrap(), origin: "w.toml".into(), ..Work::default() }
-        };
-        let drives = Drives::read("4x 980 pro 1tb").unwrap();
-        let asked = |engine| crate::Question::new(drives.clone(), work(engine));
-        let said = asked("spdk").candidates().unwrap_err().to_string();
-        assert!(said.contains("`workload.w.engine` = spdk: with --drives, tune chooses"), "{said}");
-        assert!(asked("libaio").candidates().is_ok());
-    }
-
     #[test]
     fn knobs_turn_what_goes_as_fast_as_it_can() {
         let text = "[global]\nsize=1g\nioengine=libaio\n[log]\nrw=write\nbs=16k\niodepth=2\nfdatasync=1\nrate_iops=500\n\
