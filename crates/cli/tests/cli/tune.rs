@@ -174,12 +174,12 @@ fn read_ahead_is_set_where_it_gains() {
                    interleave = [\"32KiB\", \"64KiB\"]\n[workload.media]\nkind = \"sequential\"\nop = \"read\"\n\
                    block = \"512KiB\"\njobs = 16\ndirect = false\n";
     std::fs::write(here.path().join("viewers.toml"), viewers).unwrap();
-    let said = stdout(here.path(), &["tune", "viewers.toml"]);
+    let said = stdout(here.path(), &["tune", "viewers.toml", "--what-if", "0s"]);
     let line = "  read-ahead  set 4MiB for the array: Linux's default, 768KiB, is ";
     assert!(said.contains(line), "{said}");
     assert!(said.contains("echo 4096 > /sys/block/md0/queue/read_ahead_kb"), "{said}");
-    let two = ["tune", "--drives", "2x ST18000NM000J", "--workload", "media", "--json"];
-    let found = json(here.path(), &two);
+    let two = ["tune", "--drives", "2x ST18000NM000J", "--workload", "media"];
+    let found = json(here.path(), &[&two[..], &["--json", "--what-if", "0s"]].concat());
     assert_eq!(found["read_ahead"]["by_itself_kib"], 128);
     assert!(found["read_ahead"]["take"].is_null(), "{}", found["read_ahead"]);
     assert!(!found["commands"].to_string().contains("read_ahead_kb"));
