@@ -91,6 +91,16 @@ fn assumed(label: &str, jobs: &[Job]) -> Vec<String> {
             job.line, job.name
         )
     }));
+    warnings.extend(jobs.iter().find(|job| job.depth > job.in_flight_each()).map(|job| {
+        format!(
+            "{label}:{}: [{}]: `iodepth={}` has no effect with `ioengine={}`, as in fio, which waits for each request; for several at \
+             once write `ioengine=io_uring` or `numjobs`",
+            job.line,
+            job.name,
+            job.depth,
+            job.sending.name()
+        )
+    }));
     let waits = |job: &&Job| !job.sending.is_io_uring() && job.in_flight() > ONE_QUEUE;
     warnings.extend(jobs.iter().find(waits).map(|job| {
         format!(

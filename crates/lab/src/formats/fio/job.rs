@@ -257,7 +257,12 @@ impl Job {
 
     /// How many requests it has in flight at most.
     pub(super) fn in_flight(&self) -> u64 {
-        self.jobs * if self.asynchronous { self.depth } else { 1 }
+        self.jobs * self.in_flight_each()
+    }
+
+    /// How many each of its `numjobs` has: those of a synchronous engine have one, whatever `iodepth` says.
+    pub(super) fn in_flight_each(&self) -> u64 {
+        if self.asynchronous { self.depth } else { 1 }
     }
 
     /// Whether a rate is one of its reads and one of its writes. fio holds each direction to it, and goes on with the other

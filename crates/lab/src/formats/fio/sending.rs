@@ -17,9 +17,14 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// The engine whose figures are its; without a word fio takes psync.
+    /// fio's name of it; without a word fio takes psync.
+    pub(super) fn name(&self) -> &str {
+        self.ioengine.as_deref().unwrap_or("psync")
+    }
+
+    /// The engine whose figures are its.
     pub(super) fn engine(&self) -> Option<Engine> {
-        match self.ioengine.as_deref().unwrap_or("psync") {
+        match self.name() {
             "io_uring" if self.by_thread => Some(Engine::IoUringSqpoll),
             "io_uring" if self.polls => Some(Engine::IoUringPolled),
             "io_uring" if self.has_fixed_buffers => Some(Engine::IoUring),
@@ -55,7 +60,7 @@ pub(super) fn unknown<'j>(
     let unnamed = jobs.clone().find(|job| job.sending.engine().is_none());
     if let Some(job) = unnamed {
         let (line, name) = (job.line, &job.name);
-        let engine = job.sending.ioengine.as_deref().unwrap_or("psync");
+        let engine = job.sending.name();
         let polls = if job.sending.polls { " with `hipri`" } else { "" };
         return Some(format!(
             "{label}:{line}: [{name}]: nothing is known of what `ioengine={engine}`{polls} takes; {taken}"

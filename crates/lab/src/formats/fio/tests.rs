@@ -176,6 +176,15 @@ fn what_changes_nothing_is_a_warning() {
         "{said:?}"
     );
     assert_eq!(deep("io_uring"), Vec::<String>::new());
+    // fio takes no notice of it where each request is waited for, and without a word it waits.
+    for said in [deep("psync"), warnings("[a]\nsize=1m\ndirect=1\niodepth=64\n")] {
+        assert!(
+            said.len() == 1
+                && said[0].contains("[a]: `iodepth=64` has no effect with `ioengine=psync`"),
+            "{said:?}"
+        );
+    }
+    assert!(warnings("[a]\nsize=1m\ndirect=1\nnumjobs=8\n").is_empty());
     let said = deep("posixaio");
     assert!(
         said.iter().any(|told| told.contains("nothing is known of what `ioengine=posixaio` takes")),
