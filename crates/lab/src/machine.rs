@@ -31,8 +31,8 @@ pub use caches::write_cache_bytes;
 pub use file_system::file_system;
 pub use host::{drives, volume, with_log};
 pub use linux::{
-    BIO_SECTORS, READ_AHEAD_MEMBERS_MAX, bio_sectors, has_one_queue, read_ahead_sectors,
+    READ_AHEAD_MEMBERS_MAX, REQUEST_SECTORS, bio_sectors, has_one_queue, read_ahead_sectors,
     requests_of_linux, scheduler,
 };
-pub(crate) use linux::{bitmap, is_restored_by_md};
+pub(crate) use linux::{bitmap, is_restored_behind_barrier};
 pub use programs::{Sending, for_programs};

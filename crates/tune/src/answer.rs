@@ -67,7 +67,7 @@ pub struct Tuned {
     /// Cells left out as impossible, keys without effect.
     #[serde(skip)]
     pub warnings: Vec<String>,
-    /// Cells measured by the search, each seed counted.
+    /// Cells measured by the search, each seed counted; not those of spares, failed members and what-ifs.
     pub evaluations: usize,
     /// Short trials that said which cells to measure.
     pub short_evaluations: usize,

@@ -92,7 +92,7 @@ impl Beside {
             _ => None,
         };
         let blocks = self.blocks.as_ref().map(Blocks::line).or_else(not_tried);
-        let mount = self.mount.as_ref().map(|of| of.line().1).into_iter();
+        let mount = self.mount.as_ref().map(Mount::text).into_iter();
         let mount: Vec<String> = mount.chain(self.rivals.text()).collect();
         let mount = (!mount.is_empty()).then(|| ("mount".into(), mount.join("; ")));
         [bitmap, scheduler, read_ahead, mount, blocks].into_iter().flatten()

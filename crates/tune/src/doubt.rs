@@ -143,23 +143,18 @@ pub(crate) fn doubts(
     if tried.question.writes() && layouts.any(|of| of.level.has_stripe_cache()) {
         all.extend(processors(question));
     }
-    // What is refused is not tried.
-    all.retain(|of| {
-        let Ok(experiment) = of.question.experiment() else { return false };
-        let mut layouts = rivals.iter().map(|((candidate, _), _)| *candidate).chain([best.0]);
-        layouts.all(|candidate| {
-            let cell = shorter(tried, &experiment, candidate, LENGTHS[0]);
-            cell.is_ok_and(|cell| tried.takes(&cell))
-        })
-    });
-    let mut doubts = Vec::new();
+    all.retain(|of| of.question.experiment().is_ok());
+    let (mut doubts, mut refused) = (Vec::new(), 0);
     for length in LENGTHS {
-        if doubts.len() < all.len() * rivals.len() {
+        // What is refused is not tried, and longer trials of it are refused, too.
+        if doubts.len() + refused < all.len() * rivals.len() {
             let by = (verdict.better, clock);
-            let Some(longer) = doubts_from(tried, (best, &rivals), &all, by, length)? else {
+            let Some((longer, of_these)) = doubts_from(tried, (best, &rivals), &all, by, length)?
+            else {
                 let what = if doubts.is_empty() { LEFT } else { LEFT_LONGER };
                 return Ok((doubts, Some(what.into())));
             };
+            refused = of_these;
             doubts = if longer.len() > doubts.len() { longer } else { doubts };
         }
     }
@@ -197,14 +192,26 @@ pub(crate) fn rivals<'a>(best: &Candidate, ranked: &[Placed<'a>]) -> Vec<Placed<
     rivals
 }
 
-/// What trials of up to `length` requests say, of each that says how far it may err; nothing where the time is over before all are run.
+/// How many pairs of a layout and a rival are refused under another load or figure: no record is of one of them. The first of so many
+/// layouts is the chosen one, and the first load is that of the question.
+fn refused(records: &[Vec<Record>], layouts: usize) -> usize {
+    let of = |of: &[Vec<Record>]| match of {
+        [chosen, rivals @ ..] if chosen.is_empty() => rivals.len(),
+        [_, rivals @ ..] => rivals.iter().filter(|of| of.is_empty()).count(),
+        [] => 0,
+    };
+    records.chunks(layouts).skip(1).map(of).sum()
+}
+
+/// What trials of up to `length` requests say, of each that says how far it may err, and how many were refused; nothing where the
+/// time is over before all are run.
 fn doubts_from(
     tried: &Tried<'_>,
     (best, rivals): (Placed<'_>, &[(Placed<'_>, f64)]),
     all: &[Otherwise],
     (better, clock): (Better, &Clock),
     length: &str,
-) -> Result<Option<Vec<Doubt>>> {
+) -> Result<Option<(Vec<Doubt>, usize)>> {
     let mut experiments: Vec<Experiment> = Vec::new();
     for question in std::iter::once(tried.question).chain(all.iter().map(|of| &of.question)) {
         let experiment = question.experiment()?;
@@ -265,7 +272,7 @@ fn doubts_from(
             });
         }
     }
-    Ok(Some(doubts))
+    Ok(Some((doubts, refused(&records, 1 + rivals.len()))))
 }
 
 /// Half of the widest 95 % interval that records have, as a share; none where one has none, because its trial ended

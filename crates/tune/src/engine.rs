@@ -9,7 +9,7 @@ impl Work {
     /// # Errors
     ///
     /// Where a workload is sent by SPDK.
-    pub(crate) fn is_sent_by_linux(&self) -> Result<()> {
+    pub(crate) fn refuse_spdk(&self) -> Result<()> {
         let works = self.tables.get("workload").and_then(toml::Value::as_table);
         let is_spdk =
             |work: &toml::Value| work.get("engine").and_then(toml::Value::as_str) == Some("spdk");

@@ -132,7 +132,7 @@ impl FrontRow {
 
     /// Whether it is one array with spares that nobody asked for.
     fn has_spares_beside(&self) -> bool {
-        self.in_use.is_some() && self.level().is_some_and(|level| level.nested().is_none())
+        self.in_use.is_some() && self.level().is_none_or(|level| level.nested().is_none())
     }
 
     /// What it holds, and what that costs beside a layout that does `best`.

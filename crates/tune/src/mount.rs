@@ -70,9 +70,9 @@ impl Mount {
     }
 
     /// What to do, in a line.
-    pub(crate) fn line(&self) -> (String, String) {
+    pub(crate) fn text(&self) -> String {
         let Mount { option, pair, beside, .. } = self;
-        let text = match pair.times {
+        match pair.times {
             None => format!(
                 "keep the defaults: the effect of `-o {option}` is unknown, because {}",
                 pair.unknown()
@@ -91,8 +91,7 @@ impl Mount {
                 pair.slower(1.0 / times)
             ),
             Some(_) => format!("keep the defaults: no reliable difference with `-o {option}`"),
-        };
-        ("mount".into(), text)
+        }
     }
 }
 
@@ -106,7 +105,7 @@ mod tests {
 
     #[test]
     fn only_what_gains_a_tenth_is_set() {
-        let line = |kind, times: f64| of(kind, times).line().1;
+        let line = |kind, times: f64| of(kind, times).text();
         assert_eq!(line("xfs", 0.8), "set `-o logbsize=256k`: without it 20 % slower");
         assert_eq!(of("xfs", 0.8).to_set(), Some("logbsize=256k"));
         assert_eq!(of("xfs", 0.8).setting(), Some(("fs.options", "logbsize=256k")));
@@ -120,7 +119,7 @@ mod tests {
         assert_eq!(line("ext4", 1.25), "keep the defaults: with `-o data=writeback` 20 % slower");
         assert!(line("ext4", 0.5).ends_with("may hold what its blocks held before"));
         let failed = Mount::of(tried("xfs").unwrap(), Pair::failed("the guest ended".into()));
-        assert!(failed.unwrap().line().1.contains("because a trial failed: the guest ended"));
+        assert!(failed.unwrap().text().contains("because a trial failed: the guest ended"));
         assert!(tried("btrfs").is_none());
     }
 

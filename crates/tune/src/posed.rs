@@ -9,7 +9,7 @@ use crate::danger::{Limit, Resync};
 use crate::drives::Drives;
 use crate::factors::Decides;
 use crate::front::{self, FrontRow};
-use crate::mount::rivals::with_options;
+use crate::mount::rivals::{Rivals, with_options};
 use crate::page::Page;
 use crate::question::Question;
 use crate::rules::layouts;
@@ -150,7 +150,7 @@ impl Posed {
     }
 }
 
-/// Where what is asked comes from that flags said.
+/// Where a question comes from that flags asked.
 pub(crate) const ORIGIN_ASSUMED: &str = "Assumed; --save FILE writes it as an experiment";
 
 /// Up to so many layouts are all measured, each as often as the experiment says.
@@ -197,6 +197,9 @@ pub fn tune_experiment(
     let (front, is_modelled) = front_of(posed, &space, open, (&verdict, &records), answer)?;
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
     let beside = beside(posed, &space, open, (answer, &records), risk.as_ref())?;
+    // What is built is another layout, where a slower rig turned the choice.
+    let trials = measured + rivals.trials;
+    let rivals = if turned.is_some() { Rivals::default() } else { rivals };
     let beside = Beside { rivals, ..beside };
     let decides = Decides::of(&verdict);
     let what_if = what_if(posed, &space, (open, clock), ([&verdict, judged], &records))?;
@@ -233,7 +236,7 @@ pub fn tune_experiment(
         assumed: asked_for.assumed(&verdict),
         confirmed: confirmed.cloned(),
         warnings: space.warnings.clone(),
-        evaluations: measured,
+        evaluations: trials,
         short_evaluations: 0,
         exhaustive_evaluations: all,
         experiment: posed.text.clone(),
@@ -278,7 +281,7 @@ fn resync(trial: &Trial, inputs: &Inputs) -> Result<Resync> {
     danger::resync(&volume.level, inputs, &drives, Limit(trial.setup.host.storage_per_s[1]))
 }
 
-/// What is set beside the `best`, where that is one of the layouts, and may lose so much.
+/// What is set beside the `best`, if it is one of the layouts; `lost` is what it may lose.
 fn beside(
     posed: &Posed,
     space: &Space,

@@ -297,7 +297,7 @@ impl Question {
     ///
     /// Where there are none.
     pub fn candidates(&self) -> Result<(Vec<Candidate>, Vec<Vec<usize>>)> {
-        self.work.is_sent_by_linux()?;
+        self.work.refuse_spdk()?;
         let levels = self.possible()?;
         let chunks = self.chunks(&levels);
         let mut candidates = Vec::new();

@@ -122,12 +122,12 @@ impl Space {
         keep(&mut self.counts, kept);
     }
 
-    /// Adds the layout at `place` with one more `key`; gives what it is.
+    /// Adds the layout at `place` with one more `key`.
     ///
     /// # Errors
     ///
     /// Where it cannot be planned.
-    pub(crate) fn add(&mut self, place: usize, (key, value): (&str, &str)) -> Result<At> {
+    pub(crate) fn add(&mut self, place: usize, (key, value): (&str, &str)) -> Result<()> {
         let changes = [(key.to_string(), value.to_string())];
         let plan = Plan::new(&alone(&self.experiment, &self.layouts[place], &changes)?)?;
         let Some(with) = plan.trials.into_iter().next() else {
@@ -143,8 +143,8 @@ impl Space {
         self.places.push(places);
         self.trials.push(trial);
         self.counts.push(self.counts[place]);
-        self.added.push(at.clone());
-        Ok(at)
+        self.added.push(at);
+        Ok(())
     }
 
     /// The place of a layout.

@@ -2,13 +2,14 @@
 //! waits for nobody, and fewer drives may fail. What that leaves of its speed is measured, and it stands on the front beside the
 //! level without them; it is chosen only where a formula on the risk leaves nothing else.
 
+use crate::beside::OfExperiment;
 use crate::candidate::Candidate;
 use crate::files;
 use crate::front::{FrontRow, is_more_room, usd_per_tb};
 use crate::lanes::side_by_side;
 use crate::posed::Posed;
 use crate::question::Question;
-use crate::space::{Open, Space, alone, run_on};
+use crate::space::{Open, Space, named};
 use crate::tried::{Tried, is_at};
 use crate::{commits, front};
 use block::layout::Level;
@@ -27,7 +28,7 @@ const LESS_BY: f64 = 2.0;
 /// So many at most.
 pub(crate) const SPARES_MAX: usize = 2;
 
-/// What a layout with spares is told from itself without by: it runs on fewer drives.
+/// The key that tells a layout with spares from the same without: it runs on fewer drives.
 const DRIVES: &str = "volume.drives";
 
 /// The same drives with more spares than the question has, and what was measured of them.
@@ -171,16 +172,14 @@ pub(crate) fn of_files(
     let Some(question) = posed.question.as_ref().filter(|of| of.may_have_spares()) else {
         return Ok(Vec::new());
     };
-    let mut asked: Vec<(&FrontRow, Level, Question, Experiment)> = Vec::new();
+    let mut asked: Vec<(&FrontRow, Level, Question)> = Vec::new();
     for row in front.iter().filter(|row| row.survives > 0) {
         let Some(place) = space.place(&row.at) else { continue };
         let level = space.trials[place].setup.volume.level;
         let Some(with) = worth_it(question, &level, row.gone.high)?.into_iter().next() else {
             continue;
         };
-        let changes = [(DRIVES, files::drives(&with)), ("run.repeats", "1".into())];
-        let changes = changes.map(|(key, value)| (key.to_string(), value));
-        asked.push((row, level, with, alone(&space.experiment, &row.at, &changes)?));
+        asked.push((row, level, with));
     }
     if asked.is_empty() {
         return Ok(Vec::new());
@@ -190,10 +189,14 @@ pub(crate) fn of_files(
         lanes,
         &asked,
         |_| false,
-        |(.., experiment)| run_on(1, experiment.clone(), open, 0, |_| false),
+        |(row, _, with)| {
+            let (wishes, best) = (&posed.wishes, &row.at);
+            let layout = OfExperiment { space, open, wishes, best, records: &[] };
+            layout.run(0, &[(DRIVES.into(), files::drives(with))])
+        },
     );
     let mut found: Vec<FrontRow> = Vec::new();
-    for ((row, level, with, _), ran) in asked.into_iter().zip(ran) {
+    for ((row, level, with), ran) in asked.into_iter().zip(ran) {
         // What cannot run on fewer members is no answer.
         let Ok(own) = ran else { continue };
         let Some(row) = row_of_files(posed, space, records, (row, level, &with), own)? else {
@@ -214,12 +217,9 @@ fn row_of_files(
     (row, level, with): (&FrontRow, Level, &Question),
     own: Vec<Record>,
 ) -> Result<Option<FrontRow>> {
-    let own = own.into_iter().map(|mut record| {
-        record.at.clone_from(&row.at);
-        record.at.insert(DRIVES.into(), files::drives(with).into());
-        record
-    });
-    let own: Vec<Record> = own.collect();
+    let mut at = row.at.clone();
+    at.insert(DRIVES.into(), files::drives(with).into());
+    let own: Vec<Record> = named(own, &at).collect();
     let all = [records, &own].concat();
     let verdict = Verdict::new(&space.manifest, &all, &posed.wishes)?;
     let Some(ranked) = verdict.ranked.iter().find(|of| of.at.contains_key(DRIVES)) else {
@@ -241,6 +241,8 @@ fn row_of_files(
     other.torn_by_crash = row.torn_by_crash.and(risk.torn);
     (other.members, other.spares) = (with.members(), with.spares);
     other.in_use = Some(in_use(with));
+    // Those are of all drives.
+    (other.degraded, other.is_faster_degraded, other.commands) = (None, false, None);
     Ok(Some(other))
 }
 

@@ -187,11 +187,6 @@ impl<'a> Tried<'a> {
         self.settled(&self.experiment, settings, seed)
     }
 
-    /// Whether such an experiment can be tried at all: a what-if that is refused is not tried, and no error of the answer.
-    pub(crate) fn takes(&self, experiment: &Experiment) -> bool {
-        Run::plan(experiment, self.rig).is_ok()
-    }
-
     /// One cell of an experiment such as this one.
     pub(crate) fn settled(
         &self,

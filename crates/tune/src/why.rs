@@ -223,12 +223,6 @@ pub(crate) fn reasons(
     let unit = verdict.unit.as_str();
     let is_told = starves(&tried.of(best)) || starves(&tried.of(other));
     let mut changes = changes(tried, best, other);
-    // What cannot be asked of both is no reason, and nothing is wrong with the answer.
-    changes.retain(|(_, keys)| {
-        let can =
-            |of: &Candidate| tried.with(&changed(of, keys), 0).is_ok_and(|cell| tried.takes(&cell));
-        can(best) && can(other)
-    });
     if !is_told {
         leave_out_what_starves(tried, [best, other], &mut changes, clock)?;
     }

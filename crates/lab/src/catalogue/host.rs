@@ -203,6 +203,8 @@ pub struct Host {
     pub max_transfer_sectors: u32,
     /// Whether an array of disks whose best size is larger takes requests of that.
     pub follows_io_opt: bool,
+    /// Whether an experiment says `max_transfer`: `max_sectors_kb`, if anybody writes it, is what holds.
+    pub is_max_transfer_said: bool,
     /// Pieces of one raw request in flight; `u32::MAX` for all of them.
     pub physio_concurrency: u32,
     /// For each piece that reaches the volume, in ns.
@@ -365,6 +367,7 @@ impl Host {
             digest: sheet.digest.clone(),
             max_transfer_sectors: max_transfer_sectors.map_or(u32::MAX, |sectors| sectors as u32),
             follows_io_opt: figures.max_transfer_follows_io_opt,
+            is_max_transfer_said: false,
             physio_concurrency: figures.physio_concurrency.unwrap_or(u32::MAX),
             request_cpu_ns: us_as_ns(figures.request_cpu_us),
             command_cpu_ns: us_as_ns(figures.command_cpu_us),
@@ -415,8 +418,7 @@ impl Host {
     pub fn with(mut self, keys: &HostKeys) -> Self {
         if let Some(sectors) = keys.max_transfer_sectors {
             self.max_transfer_sectors = sectors;
-            // `max_sectors_kb`, if anybody writes it, is what holds.
-            self.follows_io_opt = false;
+            self.is_max_transfer_said = true;
         }
         if let Some(pieces) = keys.physio_concurrency {
             self.physio_concurrency = pieces;

@@ -205,7 +205,7 @@ mod tests {
         assert!(said.contains("for 16 of them write `depth = 1` and `jobs = 16`, or as"), "{said}");
         let many = "engine = 'psync'\ndepth = 4096\njobs = 64";
         let said = refused("980-pro-1tb", "level = 'single'", many);
-        assert!(said.contains("for 262144 of them write `programs` as many as `depth`"), "{said}");
+        assert!(said.contains("for 262144 of them give as many `programs` as `depth`"), "{said}");
         assert!(
             plan("980-pro-1tb", "level = 'single'", "engine = 'psync'\ndepth = 8\nprograms = 8")
                 .is_ok()

@@ -16,7 +16,7 @@ use crate::catalogue::{self, Drive, DriveKeys, Host, HostKeys, KnownDrive, Known
 use crate::error::{Error, Result};
 use crate::file_system;
 use crate::keys::{Section, Value};
-use crate::machine::{BIO_SECTORS, bio_sectors};
+use crate::machine::{REQUEST_SECTORS, bio_sectors};
 use crate::workload::{Budget, Requests, Traces, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -243,9 +243,11 @@ impl Plan {
             (None, None) => Sorts::LinuxOfToday,
         };
         let mut volume = self.volume(origin, values, members, sorts)?;
-        volume.bio_sectors = bio_sectors(&host, &volume);
         check_requests(origin, &volume)?;
-        let log = self.log(origin, values, &volume)?;
+        let mut log = self.log(origin, values, &volume)?;
+        for each in std::iter::once(&mut volume).chain(&mut log) {
+            each.bio_sectors = bio_sectors(&host, each);
+        }
         let fault = FaultSetup::of(FaultKeys::read(&Section::new(values, "fault")));
         Ok(Setup { host, volume, log, files, fault })
     }
@@ -299,7 +301,7 @@ impl Plan {
             member_outstanding,
             controller,
             is_on_linux: keys.is_on_linux(&members, sorts),
-            bio_sectors: BIO_SECTORS,
+            bio_sectors: REQUEST_SECTORS,
             in_use: InUse::default(),
             level: keys.level,
             interleave_sectors: keys.interleave_sectors,

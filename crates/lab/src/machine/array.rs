@@ -94,8 +94,9 @@ pub(super) fn of_parity(
 ) -> Result<Md<Box<dyn Device>>> {
     let md = linux::md(volume, below, driver)?;
     Ok(match to_restore(volume)? {
-        Some((rebuild, part)) => md.restoring(rebuild, part),
-        None => md,
+        // What is restored is down no more.
+        Some((rebuild, part)) => md.degraded(&volume.failed[1..]).restoring(rebuild, part),
+        None => md.degraded(&volume.failed),
     })
 }
 

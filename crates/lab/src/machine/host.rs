@@ -33,8 +33,7 @@ pub fn volume(setup: &Setup, seed: u64, processor: &Processor) -> Result<Box<dyn
     if uncut {
         return Ok(volume);
     }
-    let best_sectors = if host.follows_io_opt { setup.volume.bio_sectors } else { 0 };
-    let max_transfer_sectors = host.max_transfer_sectors.max(best_sectors);
+    let max_transfer_sectors = linux::largest_sectors(host, &setup.volume);
     Ok(Splitter::new(volume, max_transfer_sectors, host.physio_concurrency).into())
 }
 

@@ -18,7 +18,7 @@ use sim::linux::read_ahead::{PageCache, ReadAheadSpec};
 use sim::{Barrier, CopyChoice, Device, Driver, Plugs};
 
 /// The largest request (`max_sectors_kb` 1280, `max_segments` 168), as on the kernel that the model is held to.
-pub const BIO_SECTORS: u32 = 2560;
+pub const REQUEST_SECTORS: u32 = 2560;
 const MAX_SEGMENTS: u32 = 168;
 /// The most that libata sends a disk at once (`ATA_MAX_SECTORS_LBA48`).
 const DISK_SECTORS_MAX: u64 = 65_535;
@@ -51,9 +51,7 @@ pub(super) fn md(
     };
     let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;
     let md = if volume.in_use == InUse::Always { md.kept_in_use() } else { md };
-    // What is restored is down no more.
-    let restored = usize::from(volume.rebuild_bytes_per_s.is_some()).min(volume.failed.len());
-    Ok(md.degraded(&volume.failed[restored..]))
+    Ok(md)
 }
 
 /// The queues of the members alone, for a driver that sends with `plugs`, and of md's copies what marks them as in use and the bitmap in
@@ -64,7 +62,7 @@ pub(super) fn block_layer(
     plugs: &Plugs,
 ) -> Result<Box<dyn Device>> {
     let queues = BlockLayer::new(below, queue(volume), plugs);
-    // RAID 5 and 6 are here where a stretch of their rebuild is, by general rules.
+    // RAID 5 and 6 come here only for a stretch of a rebuild, which follows general rules.
     let has_copies = !volume.level.has_stripe_cache() && volume.level.nested().is_none();
     let survives = volume.level.losses_survived(volume.members.len()) > 0;
     if !(has_copies && survives && volume.level.is_run_by_md()) {
@@ -119,7 +117,10 @@ pub(super) fn cut(volume: &Volume) -> Cut {
 /// 1 MiB whatever that is (`max_hw_sectors`), and what `NVMe` drives take at most is not known of them.
 pub fn bio_sectors(host: &Host, volume: &Volume) -> u32 {
     if !host.follows_io_opt || !volume.members.iter().all(Member::is_rotational) {
-        return BIO_SECTORS;
+        return REQUEST_SECTORS;
+    }
+    if host.is_max_transfer_said {
+        return host.max_transfer_sectors.clamp(REQUEST_SECTORS, DISK_SECTORS_MAX as u32);
     }
     let io_opt = match volume.level.spread().filter(|_| volume.level.is_run_by_md()) {
         Some(_) => {
@@ -128,6 +129,12 @@ pub fn bio_sectors(host: &Host, volume: &Volume) -> u32 {
         None => 0,
     };
     io_opt.max(host.max_transfer_sectors.into()).min(DISK_SECTORS_MAX) as u32
+}
+
+/// The largest request that `host` lets pass to `volume`.
+pub(super) fn largest_sectors(host: &Host, volume: &Volume) -> u32 {
+    let follows = host.follows_io_opt && !host.is_max_transfer_said;
+    host.max_transfer_sectors.max(if follows { volume.bio_sectors } else { 0 })
 }
 
 /// How far Linux reads ahead on `volume`: as it is said, or twice the stripe (`disk_update_readahead`).
@@ -176,8 +183,8 @@ fn has_barrier(volume: &Volume) -> bool {
     level.is_run_by_md() && !level.has_stripe_cache() && level.nested().is_none()
 }
 
-/// Whether md restores a member of `volume` by the rules of its copies.
-pub(crate) fn is_restored_by_md(volume: &Volume) -> bool {
+/// Whether md restores a member of `volume` behind the barrier of its copies.
+pub(crate) fn is_restored_behind_barrier(volume: &Volume) -> bool {
     volume.rebuild_bytes_per_s.is_some() && has_barrier(volume)
 }
 
@@ -223,7 +230,7 @@ fn queue(volume: &Volume) -> QueueSpec {
             .nr_requests
             .map_or_else(|| requests_of_linux(volume), |said| said as usize),
         tags,
-        max_sectors: BIO_SECTORS,
+        max_sectors: REQUEST_SECTORS,
         max_segments: MAX_SEGMENTS,
         is_write_back: members.iter().any(Member::has_write_cache),
     }
@@ -261,17 +268,22 @@ pub fn has_one_queue(commands: usize, is_rotational: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::experiment::{Experiment, Plan};
+    use super::largest_sectors;
+    use crate::experiment::{Experiment, Plan, Setup};
+    use std::sync::Arc;
+
+    fn setup(host: &str, volume: &str) -> Arc<Setup> {
+        let text = format!(
+            "[host]\nname = {host}\n[volume]\n{volume}\n[workload.w]\nkind = 'sequential'\n"
+        );
+        let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
+        Arc::clone(&plan.trials[0].setup)
+    }
 
     /// What Linux does not cut before md, and before the volume, in KiB.
     fn largest_kib(host: &str, volume: &str) -> [u64; 2] {
-        let text = format!(
-            "host.name = '{host}'\n[volume]\n{volume}\n[workload.w]\nkind = 'sequential'\n"
-        );
-        let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
-        let setup = &plan.trials[0].setup;
-        let best = if setup.host.follows_io_opt { setup.volume.bio_sectors } else { 0 };
-        [setup.volume.bio_sectors, setup.host.max_transfer_sectors.max(best)]
+        let setup = setup(&format!("'{host}'"), volume);
+        [setup.volume.bio_sectors, largest_sectors(&setup.host, &setup.volume)]
             .map(|sectors| u64::from(sectors) / 2)
     }
 
@@ -290,13 +302,23 @@ mod tests {
         let large = "drives = '8xst18000nm000j'\ninterleave = '2MiB'\nlevel = 'md-raid10'";
         assert_eq!(largest_kib("linux-6.17", large), [8192; 2]);
         // Whoever says `max_sectors_kb` has it, and of NVMe drives it is not known what they take.
-        let said =
-            format!("{}\n[host]\nname = 'linux-6.12'\nmax_transfer = '640KiB'", disks("md-raid10"));
-        let text = format!("[workload.w]\nkind = 'sequential'\n[volume]\n{said}");
-        let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
-        let setup = &plan.trials[0].setup;
-        assert_eq!((setup.volume.bio_sectors, setup.host.max_transfer_sectors), (2560, 1280));
+        let said = setup("'linux-6.12'\nmax_transfer = '640KiB'", &disks("md-raid10"));
+        assert_eq!((said.volume.bio_sectors, said.host.max_transfer_sectors), (2560, 1280));
+        assert_eq!(largest_sectors(&said.host, &said.volume), 1280);
+        // What is so without a word is the same when it is said.
+        let said = setup("'linux-6.17'\nmax_transfer = '4MiB'", &disks("md-raid10"));
+        assert_eq!(
+            (said.volume.bio_sectors, largest_sectors(&said.host, &said.volume)),
+            (8192, 8192)
+        );
         let flash = "drives = '8x980-pro-1tb'\ninterleave = '512KiB'\nlevel = 'md-raid10'";
         assert_eq!(largest_kib("linux-6.12", flash), [1280; 2]);
+        // A log has its own, and not that of the data beside it.
+        let beside = format!("{}\nlog_drives = 'LOG'", disks("md-raid10-f2"));
+        let of_log = |drives: &str| {
+            let setup = setup("'linux-6.12'", &beside.replace("LOG", drives));
+            (setup.volume.bio_sectors, setup.log.as_ref().unwrap().bio_sectors)
+        };
+        assert_eq!(["1xst18000nm000j", "2x980-pro-1tb"].map(of_log), [(8192, 2560); 2]);
     }
 }

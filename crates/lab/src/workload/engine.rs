@@ -26,7 +26,7 @@ words! {
 }
 
 /// Jobs, and programs of each, that a workload takes at most.
-const LOADS_MAX: u64 = 4096;
+pub(super) const LOADS_MAX: u64 = 4096;
 
 impl Requests {
     /// Whether by any engine these requests could be sent: not those through the page cache, nor those that come by the clock.
@@ -52,7 +52,7 @@ impl Requests {
             let jobs = if all <= LOADS_MAX {
                 format!("write `depth = 1` and `jobs = {all}`, or as many `programs` as `depth`")
             } else {
-                format!("write `programs` as many as `depth`, up to {LOADS_MAX}")
+                format!("give as many `programs` as `depth`, at most {LOADS_MAX}")
             };
             return Err(Error::input(format!(
                 "`{}` = {}: a program that uses psync has one request in flight; for {all} of them {jobs}, or take \

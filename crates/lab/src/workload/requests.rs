@@ -1,6 +1,6 @@
 //! Requests to the volume itself: what `dd`, `sequential`, `strided` and `random` have in common.
 
-use super::engine::Engine;
+use super::engine::{Engine, LOADS_MAX};
 use super::open::{Access, Arrivals, Capacity};
 use super::stage::Toll;
 use crate::error::{Error, Result};
@@ -42,9 +42,9 @@ keys! {
         /// `span` allows, from the start
         to_log: bool = load("to_log", Takes::Switch).default("false"),
         /// Identical jobs side by side, each with `count` requests, `depth` of them in flight
-        jobs: u64 = load("jobs", Takes::Count(1, 4096)).default("1"),
+        jobs: u64 = load("jobs", Takes::Count(1, LOADS_MAX)).default("1"),
         /// Programs that send the requests of a job, each on a processor of its own (the `program_` figures of the host)
-        programs: u64 = load("programs", Takes::Count(1, 4096)).default("1"),
+        programs: u64 = load("programs", Takes::Count(1, LOADS_MAX)).default("1"),
         /// By what programs send direct requests to flash drives: what the host's figures say of its processor time, and of what
         /// it adds to the drive's own time; `io_uring` with registered buffers, `io_uring-plain` without them, `libaio`; `psync`,
         /// one request in flight per program; `io_uring-sqpoll`, a thread of the kernel submits; on drives alone

@@ -134,7 +134,7 @@ pub struct Md<D> {
     members: Requests<D, Carries>,
     geometry: Geometry,
     health: Health,
-    /// The member that is being restored; before that, how many sectors were, and when the last of them.
+    /// The member that is being restored. Once that is over: how many sectors were restored, and when the last was.
     restoring: Option<Restoring>,
     restored: (u64, Option<Nanos>),
     /// What runs it has failed: nothing is served any more.

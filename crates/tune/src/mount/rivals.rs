@@ -33,8 +33,10 @@ pub(crate) struct Rivals {
     count: usize,
     /// Their options.
     options: Vec<&'static str>,
-    /// Where one of them is chosen: what would be otherwise, and how far behind it that is.
+    /// Where one of them is chosen: what would be chosen without it, and how far behind it that is.
     instead_of: Option<String>,
+    /// How many trials that took.
+    pub(crate) trials: usize,
 }
 
 /// A layout with the option that is tried with it.
@@ -60,6 +62,10 @@ pub(crate) fn with_options(
     open: &Open<'_>,
     (verdict, records): (&mut Verdict, &mut Vec<Record>),
 ) -> Result<Rivals> {
+    // Where results decide how often a layout runs, a seed says nothing of which trials stand beside each other.
+    if space.experiment.run().compare_within.is_some() {
+        return Ok(Rivals::default());
+    }
     let asked = asked(posed, space, open, (verdict, records), |layout, place| {
         layout.mount_option(&space.trials[place])
     });
@@ -102,35 +108,36 @@ fn among(
         let all = [records.as_slice(), more].concat();
         verdict_of(posed, space, &all)
     };
-    let is_own = |of: &With| space.layouts[of.place] == first.at;
-    let all: Vec<&With> = asked.iter().collect();
-    let mut more = measured(posed, space, open, &all, 0)?;
+    let (own, others): (Vec<&With>, Vec<&With>) =
+        asked.iter().partition(|of| space.layouts[of.place] == first.at);
+    let mut more = measured(posed, space, open, &others, 0)?;
     let judged = judge(&more)?;
-    let value = |at: &At| judged.ranked.iter().find(|of| of.at == *at).map(|of| of.value);
+    let value = |of: &With| value_of(&judged, &of.at);
     let is_ahead = |of: &&With| {
-        let own = value(&of.at).zip(value(&first.at));
-        own.is_some_and(|(own, best)| judged.better.ahead(own, best) > 0.0)
+        let both = value(of).zip(value_of(&judged, &first.at));
+        both.is_some_and(|(own, best)| judged.better.ahead(own, best) > 0.0)
     };
-    let mut rivals = Rivals::of(asked.iter().filter(|of| !is_own(of) && value(&of.at).is_some()));
-    let ahead: Vec<&With> = asked.iter().filter(|of| !is_own(of)).filter(is_ahead).collect();
+    let mut rivals = Rivals::of(others.iter().copied().filter(|of| value(of).is_some()));
+    rivals.trials = more.len();
+    let ahead: Vec<&With> = others.into_iter().filter(is_ahead).collect();
     if ahead.is_empty() {
         return Ok(rivals);
     }
-    let again: Vec<&With> = asked.iter().filter(|of| is_own(of)).chain(ahead).collect();
+    more.extend(measured(posed, space, open, &own, 0)?);
+    let again: Vec<&With> = own.iter().chain(&ahead).copied().collect();
     for seed in MORE_SEEDS {
         more.extend(measured(posed, space, open, &again, seed)?);
     }
+    rivals.trials = more.len();
     let judged = judge(&more)?;
     let Some(best) = judged.ranked.first() else { return Ok(rivals) };
-    let Some(taken) = again.iter().find(|of| of.at == best.at && !is_own(of)) else {
-        return Ok(rivals);
-    };
-    let own = asked.iter().filter(|of| is_own(of)).map(|of| &of.at).chain([&first.at]);
+    let Some(taken) = ahead.iter().find(|of| of.at == best.at) else { return Ok(rivals) };
+    let mut chosen = own.iter().map(|of| &of.at).chain([&first.at]);
     let is_behind = |at: &At| {
         let ranked = judged.ranked.iter().find(|of| of.at == *at);
         ranked.is_none_or(|of| of.standing == Standing::Behind)
     };
-    if !own.clone().all(is_behind) {
+    if !chosen.all(is_behind) {
         return Ok(rivals);
     }
     let behind = value_of(&judged, &first.at).map_or_else(String::new, |value| {

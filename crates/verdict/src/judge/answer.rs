@@ -227,7 +227,7 @@ pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
 /// A layout.
 pub(super) type At = serde_json::Map<String, serde_json::Value>;
 
-/// What ties with the best, but for layouts that a line of their own names.
+/// What ties with the best, without the layouts `named` in another line.
 pub(super) fn tied(verdict: &Verdict, named: &[At]) -> Option<Point> {
     let ties = verdict.ranked.iter().filter(|other| other.standing == Standing::Tie);
     let ties = ties.filter(|other| !named.contains(&other.at));

@@ -6,20 +6,21 @@ use crate::tables::slower;
 use store::Manifest;
 use store::published::{Published, includes};
 
-/// So many are named.
-const NAMED: usize = 2;
-
 impl Verdict {
     /// The same with a line on ties that the experiment's published table has apart, where it has one.
     #[must_use]
     pub fn beside_printed(mut self, manifest: &Manifest, published: Option<&Published>) -> Verdict {
         let found = published.and_then(|published| self.ties_in_print(manifest, published));
         let Some((text, apart)) = found else { return self };
-        let place = self.points.iter().position(|point| point.about == "tied").unwrap_or(0);
-        // Nobody is told to keep what was measured to be another: that stands in one line, and the other ties in theirs.
-        self.points.retain(|point| point.about != "tied");
-        let others = tied(&self, &apart).into_iter();
-        self.points.splice(place..place, others.chain([point("measured", text)]));
+        // Nobody is told to keep what was measured to be another: that stands in one line, and the other ties in theirs, where
+        // there is one.
+        let tied_at = self.points.iter().position(|point| point.about == "tied");
+        let others = tied_at.and_then(|at| {
+            self.points.remove(at);
+            tied(&self, &apart)
+        });
+        let place = tied_at.unwrap_or(0);
+        self.points.splice(place..place, others.into_iter().chain([point("measured", text)]));
         self
     }
 
@@ -49,13 +50,9 @@ impl Verdict {
                 format!("{name} was ahead ({} {by})", self.name(&best.at))
             }
         };
-        let more = match apart.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!("; {more} more"),
-        };
-        let named: Vec<String> = apart.iter().take(NAMED).map(said).collect();
+        let named: Vec<String> = apart.iter().map(said).collect();
         let text = format!(
-            "{}{more}, beside {} in the published table {}: the model cannot tell them apart, and the measurement did",
+            "{}, beside {} in the published table {}: the model cannot tell them apart, and the measurement did",
             named.join("; "),
             self.name(&best.at),
             published.name
@@ -88,10 +85,37 @@ impl Verdict {
 mod tests {
     use crate::judge::tests::modelled;
     use crate::judge::{Verdict, Wishes};
-    use serde_json::json;
+    use serde_json::Value;
     use store::factor::Factors;
     use store::published::{Published, PublishedCell};
     use store::quoted::Quoted;
+
+    /// A table of levels and their rates.
+    fn table(rates: [(&Value, f64); 2]) -> Published {
+        let cell = |(level, rate): (&Value, f64)| PublishedCell {
+            at: [("volume.level".to_string(), level.clone())].into_iter().collect(),
+            workload: "take".into(),
+            trial: "take".into(),
+            group: None,
+            sample: "mb_per_s".into(),
+            unit: "MB/s".into(),
+            per_sample: 1.0,
+            published: Quoted::Number(rate),
+            computed: None,
+            fitted: false,
+            apart: false,
+            repeats: false,
+        };
+        Published {
+            name: "table".into(),
+            source: String::new(),
+            experiment: String::new(),
+            inferred: Vec::new(),
+            not_modelled: Vec::new(),
+            factors: Factors::default(),
+            cells: rates.map(cell).to_vec(),
+        }
+    }
 
     /// The line `tied` named a layout that the table beside it had 37 % behind.
     #[test]
@@ -100,7 +124,7 @@ mod tests {
             "[run]\nrepeats = 1\n[volume]\ndrives = '2xwd740gd'\nlevel = ['stripe', 'concat', 'mirror']\ninterleave = '64KiB'\n\
              [workload.take]\nkind = 'random'\ncount = 20\n",
         );
-        let said = |rates: [(&str, f64); 2]| {
+        let of = |rates: [(&str, f64); 2], has_line: bool| {
             let mut verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
             verdict.noise.model_error = 0.1;
             verdict.noise.luck = 0.0;
@@ -112,47 +136,27 @@ mod tests {
                 ranked.standing = standing;
             }
             verdict.points.retain(|point| point.about != "tied");
-            let line = super::tied(&verdict, &[]);
+            let line = super::tied(&verdict, &[]).filter(|_| has_line);
             verdict.points.extend(line);
             let best = verdict.ranked[0].at["volume.level"].clone();
             let tied = verdict.ranked[1].at["volume.level"].clone();
-            let cell = |(which, rate): (&str, f64)| PublishedCell {
-                at: [(
-                    "volume.level".to_string(),
-                    if which == "best" { best.clone() } else { tied.clone() },
-                )]
-                .into_iter()
-                .collect(),
-                workload: "take".into(),
-                trial: "take".into(),
-                group: None,
-                sample: "mb_per_s".into(),
-                unit: "MB/s".into(),
-                per_sample: 1.0,
-                published: Quoted::Number(rate),
-                computed: None,
-                fitted: false,
-                apart: false,
-                repeats: false,
-            };
-            let published = Published {
-                name: "table".into(),
-                source: String::new(),
-                experiment: String::new(),
-                inferred: Vec::new(),
-                not_modelled: Vec::new(),
-                factors: Factors::default(),
-                cells: rates.map(cell).to_vec(),
-            };
+            let published = table(
+                rates.map(|(which, rate)| (if which == "best" { &best } else { &tied }, rate)),
+            );
             let verdict = verdict.beside_printed(&manifest, Some(&published));
             assert!(verdict.tie_ratio() < 1.3, "{}", verdict.tie_ratio());
-            let text = verdict.points.iter().find(|point| point.about == "measured");
-            // One line names it.
-            let mut lines = verdict.points.iter().filter(|point| point.about == "tied");
-            let name = json!(tied).as_str().unwrap().to_string();
-            assert_eq!(lines.any(|point| point.text.contains(&name)), text.is_none());
-            (json!(tied).as_str().unwrap().to_string(), text.map(|point| point.text.clone()))
+            let line = |about| {
+                let point = verdict.points.iter().find(|point| point.about == about);
+                point.map(|point| point.text.clone())
+            };
+            let (tied, name, text) = (line("tied"), tied.as_str().unwrap(), line("measured"));
+            // One line names it. Where all tie there is no line of ties, and none comes to be.
+            assert_eq!(tied.is_some(), has_line);
+            assert!(!has_line || tied.unwrap().contains(name) == text.is_none());
+            (name.to_string(), text)
         };
+        let said = |rates| of(rates, true);
+        assert!(of([("best", 137.0), ("tied", 100.0)], false).1.is_some());
         let (tied, text) = said([("best", 137.0), ("tied", 100.0)]);
         assert!(
             text.as_ref().is_some_and(|text| text.starts_with(&format!("{tied} was 27 % slower"))),

@@ -204,7 +204,11 @@ impl Flash {
         for (_, ns) in spec.read_alone_ns.iter_mut().chain(&mut spec.write_alone_ns) {
             *ns = ns.saturating_sub(sooner_ns).max(1);
         }
-        let built = sim::Flash::new(&spec).map_err(|error| self.impossible(&error))?;
+        self.built(&spec)
+    }
+
+    fn built(&self, spec: &FlashSpec) -> Result<Built> {
+        let built = sim::Flash::new(spec).map_err(|error| self.impossible(&error))?;
         Ok(Built::Alone(Box::new(built)))
     }
 
@@ -239,8 +243,7 @@ impl ClassModel for Flash {
     }
 
     fn build(&self, _: u64) -> Result<Built> {
-        let built = sim::Flash::new(&self.spec()?).map_err(|error| self.impossible(&error))?;
-        Ok(Built::Alone(Box::new(built)))
+        self.built(&self.spec()?)
     }
 
     fn limits(&self) -> Result<Limits> {

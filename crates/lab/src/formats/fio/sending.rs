@@ -43,19 +43,27 @@ impl Sending {
     }
 }
 
-/// The engine of all `jobs`, which run together; none where what one of them takes is not known, they differ, or the requests of one
-/// come by the clock, which take no program's time.
-pub(super) fn of_all<'j>(mut jobs: impl Iterator<Item = &'j Job> + Clone) -> Option<Engine> {
+/// Those of `jobs` that have an engine: requests that come by the clock take no program's time.
+fn sending<'j>(
+    jobs: impl Iterator<Item = &'j Job> + Clone,
+) -> impl Iterator<Item = &'j Job> + Clone {
+    jobs.filter(|job| !job.poisson)
+}
+
+/// The engine of all `jobs`, which run together; none where what one of them takes is not known, or they differ.
+pub(super) fn of_all<'j>(jobs: impl Iterator<Item = &'j Job> + Clone) -> Option<Engine> {
+    let mut jobs = sending(jobs);
     let first = jobs.clone().next()?.sending.engine();
-    let are_alike = jobs.all(|job| job.sending.engine() == first && !job.poisson);
+    let are_alike = jobs.all(|job| job.sending.engine() == first);
     first.filter(|_| are_alike)
 }
 
 /// What is said of jobs that run together and have no engine in common, or one that nothing is known of.
 pub(super) fn unknown<'j>(
     label: &str,
-    mut jobs: impl Iterator<Item = &'j Job> + Clone,
+    jobs: impl Iterator<Item = &'j Job> + Clone,
 ) -> Option<String> {
+    let mut jobs = sending(jobs);
     let taken = "requests are taken as by io_uring with registered buffers (docs/md.md, Programs)";
     let unnamed = jobs.clone().find(|job| job.sending.engine().is_none());
     if let Some(job) = unnamed {

@@ -226,6 +226,16 @@ fn an_engine_is_the_one_whose_time_was_measured() {
     let apart = two.replace("[b]", "[b]\nstonewall");
     assert_eq!(engines(&apart), [[Some("libaio")], [Some("psync")]]);
     assert!(read("some.fio", &apart).unwrap().warnings.is_empty());
+    // What comes by the clock has none, and takes none from the others.
+    let clock = "rw=randread\nrate_iops=9\nrate_process=poisson";
+    for engine in ["libaio", "posixaio"] {
+        let beside = two.replace("[b]", &format!("[b]\nioengine={engine}\n{clock}"));
+        let mut all = engines(&beside).concat();
+        all.sort_unstable();
+        assert_eq!(all, [None, Some("libaio")], "{engine}");
+        let said = read("some.fio", &beside).unwrap().warnings.join("\n");
+        assert!(!said.contains("engine"), "{said}");
+    }
 }
 
 #[test]

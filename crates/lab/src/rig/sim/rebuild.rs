@@ -57,7 +57,7 @@ pub(super) fn rest(
     }
     let mut rest_ns = 0.0;
     let rate = setup.volume.rebuild_bytes_per_s.unwrap_or(u64::MAX);
-    let (at_drives, least_ns) = if machine::is_restored_by_md(&setup.volume) {
+    let (at_drives, least_ns) = if machine::is_restored_behind_barrier(&setup.volume) {
         // md restores what it may in a second at once, which is more than a stretch: the limit is worked out.
         (u64::MAX, SECTOR_BYTES as f64 * 1e9 / rate as f64)
     } else {

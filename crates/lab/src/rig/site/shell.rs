@@ -108,7 +108,8 @@ impl Shell {
     }
 
     /// For commands that nobody times. Each is looked for at 0.5 ms, 1.5 ms and so on, at last every 20 ms. What it leaves to the
-    /// kernel is over by then: the first requests of a trial that begins as its last command ends wait for that.
+    /// kernel is mostly over by then: the first requests of a trial that begins as its last command ends wait for that. What the
+    /// kernel rig has on record was measured with these pauses.
     #[must_use]
     pub fn untimed(self) -> Self {
         Shell { are_timed: false, ..self }
@@ -206,7 +207,7 @@ enum Waited {
 
 /// Waits for a child and its times. What takes too long is killed with all that it started.
 fn wait(child: &mut Child, limit: Duration, is_timed: bool) -> std::io::Result<Waited> {
-    let id = rustix::process::Pid::from_child(child);
+    let id = Pid::from_child(child);
     if !ends_within(id, limit, is_timed)? {
         let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         // What the kernel does not let go of stays; nobody waits for it here.

@@ -96,11 +96,12 @@ impl Mounted {
             while let Some(sector) = kernel.first_unplaced() {
                 result = result.and(self.start_at(sector).await);
             }
-            if !is_first {
+            let waits = !std::mem::take(&mut is_first);
+            if waits {
                 kernel.begins_to_sync();
             }
             kernel.sync().await;
-            if !std::mem::take(&mut is_first) {
+            if waits {
                 kernel.ends_to_sync();
             }
             let mut steps = Vec::new();
