@@ -129,8 +129,8 @@ impl Guest {
         Ok(report)
     }
 
-    /// The command line. It is a part of what the guest's random numbers come from, so that no path in it may differ
-    /// from run to run: sockets are relative to the directory.
+    /// The command line. Programs in the guest can read it, so that paths which differ from run to run are kept out of
+    /// it: sockets are relative to the directory.
     fn command(&self, disks: usize) -> Result<Command> {
         let console = File::create(self.console())?;
         let mut command = Command::new("setarch");

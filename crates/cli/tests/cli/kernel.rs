@@ -572,7 +572,8 @@ fn durable_files_outlive_a_power_cut() {
     assert!(said.contains("run it with `--on kernel`"), "{said}");
 }
 
-/// The same bytes, whatever else the machine does meanwhile.
+/// The same bytes, whatever else the machine does meanwhile, and wherever the program is installed: its path is on the
+/// kernel's command line, from which a kernel makes random numbers.
 #[test]
 fn a_run_repeats_to_the_bit() {
     if !has_kernel() {
@@ -584,11 +585,13 @@ fn a_run_repeats_to_the_bit() {
         r#"
             volume = { drives = "3xmd-hdd:8GiB", level = "md-raid5", interleave = "64KiB" }
             workload.write = { kind = "random", op = "write", block = "16KiB", depth = 4, count = 150 }
-            workload.touch = { kind = "touch", files = 60, fs.kind = "ext4" }
+            workload.mail = { kind = "mail", messages = 60, fs.kind = "ext4" }
         "#,
     );
-    let run = |out: &str| {
-        stdout(here.path(), &["run", &file, "--on", "kernel", "--keep-trace", "--out", out]);
+    let run = |program: &Path, out: &str| {
+        let arguments = ["run", &file, "--on", "kernel", "--keep-trace", "--out", out];
+        let ran = Command::new(program).args(arguments).current_dir(here.path()).output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
         let trials = fs::read(here.path().join(out).join("trials.jsonl")).unwrap();
         let mut traces: Vec<_> = walk(&here.path().join(out));
         traces.retain(|path| path.to_string_lossy().ends_with("blocks.csv"));
@@ -597,7 +600,10 @@ fn a_run_repeats_to_the_bit() {
         let traces: Vec<Vec<u8>> = traces.iter().map(|path| fs::read(path).unwrap()).collect();
         (trials, traces)
     };
-    let quiet = run("quiet");
+    let built = Path::new(env!("CARGO_BIN_EXE_ileave"));
+    let quiet = run(built, "quiet");
+    let copy = here.path().join("installed-elsewhere");
+    fs::copy(built, &copy).unwrap();
     let mut busy: Vec<_> = (0..2)
         .map(|_| {
             Command::new("sh")
@@ -607,7 +613,7 @@ fn a_run_repeats_to_the_bit() {
                 .unwrap()
         })
         .collect();
-    let loaded = run("loaded");
+    let loaded = run(&copy, "loaded");
     for process in &mut busy {
         process.kill().unwrap();
         process.wait().unwrap();
