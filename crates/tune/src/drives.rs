@@ -105,13 +105,22 @@ fn no_one_drive(name: &str) -> Option<Error> {
             "`{name}`: a bracket is not closed; write what is provisioned as in `gp3[size=1TiB,iops=3000]`"
         )));
     }
-    if name.contains('+') {
+    if name.contains('+') || names_more(name) {
         return Some(Error::input(format!(
             "`{name}`: tune is about drives of one kind; for several, give your own layouts over them, with \
              `volume.drives = \"1x…+1x…\"` in an experiment (`ileave tune FILE`)"
         )));
     }
     part_of_drive(name)
+}
+
+/// Whether `980 pro 1tb, 4x exos x20` goes on with drives of another kind: a number and an `x` behind a comma.
+fn names_more(name: &str) -> bool {
+    name.split(',').skip(1).any(|next| {
+        let next = next.trim_start();
+        let rest = next.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < next.len() && rest.trim_start().starts_with(['x', 'X', '×', '*'])
+    })
 }
 
 /// Why `wd740gd:8GiB`, which an experiment takes, is none here: the size of a volume stands in brackets, and of a disk the

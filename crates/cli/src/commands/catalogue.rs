@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use store::input;
 use verdict::tables::{figure, table};
 
-/// Lists the drives, or one in full.
+/// Lists the drives, those with a word in common, or one in full.
 pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
     match &flags.command {
         Some(DrivesCommand::Import(import)) => return import_drives(import),
@@ -25,10 +25,17 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
         Some(DrivesCommand::Fit(fit)) => return super::grid::fit(fit),
         None => {}
     }
-    if let Some(name) = &flags.name {
-        return describe(&catalogue::describe(name)?, flags.json);
-    }
-    let rows = catalogue::list()?;
+    let rows = match &flags.name {
+        None => catalogue::list()?,
+        Some(name) => match catalogue::describe(name) {
+            Ok(one) => return describe(&one, flags.json),
+            // It may be a part of several names.
+            Err(error) => match catalogue::list_like(name)? {
+                none if none.is_empty() => return Err(error),
+                some => some,
+            },
+        },
+    };
     if flags.json {
         return to_json(&rows);
     }

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 pub(crate) struct DrivesFlags {
     #[command(subcommand)]
     pub(crate) command: Option<DrivesCommand>,
-    /// Name from the list, or a catalogue file [default: list all]
+    /// Name from the list, or a catalogue file; or a part of several names, a size or a class, to list those
+    /// [default: list all]
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]

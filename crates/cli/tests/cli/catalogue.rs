@@ -40,6 +40,25 @@ fn what_is_no_measured_drive_is_said() {
     assert!(error.contains("bad.json") && error.contains("rpm"), "{error}");
 }
 
+/// `ileave drives exos` was refused for having several meanings.
+#[test]
+fn drives_with_a_word_in_common_are_listed() {
+    let here = scratch();
+    let listed = |text: &str| -> Vec<String> {
+        let rows = json(here.path(), &["drives", text, "--json"]);
+        let names = rows.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap());
+        names.map(String::from).collect()
+    };
+    assert_eq!(listed("smr"), ["st8000as0002", "st8000as0022", "wd40efax"]);
+    let exos = listed("exos");
+    assert!(exos.len() > 1 && exos.contains(&"st18000nm000j".into()), "{exos:?}");
+    let of_size = listed("18tb");
+    assert!(of_size.len() > 1 && of_size.contains(&"st18000ne000".into()), "{of_size:?}");
+    assert!(stdout(here.path(), &["drives", "exos"]).contains("st18000nm000j  "));
+    let none = ileave(here.path(), &["drives", "frobnicator"]);
+    assert_eq!(none.status.code(), Some(2));
+}
+
 #[test]
 fn every_drive_of_the_folder_is_listed() {
     let listed = json(scratch().path(), &["drives", "--json"]);

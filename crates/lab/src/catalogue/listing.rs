@@ -6,7 +6,7 @@ use super::figure::{Figure, Kind, Value};
 use super::host::{EngineFigures, HostFigures};
 use super::sheet::Sheet;
 use super::tree::TreeFigures;
-use super::{controller, drive, drive_names, host, tree};
+use super::{DRIVES, controller, drive, drive_names, host, tree};
 use crate::error::Result;
 use serde::Serialize;
 use std::fmt::Write;
@@ -47,6 +47,17 @@ impl Serialize for Row {
 /// Where a file of the catalogue is at fault, which would be ours.
 pub fn list() -> Result<Vec<Row>> {
     let drives = drive_names().into_iter().map(drive).collect::<Result<Vec<_>>>()?;
+    drives.iter().filter_map(|drive| drive.row().transpose()).collect()
+}
+
+/// The lines of the drives that have every word of `text` in one of their names, or as their class or size: `exos`,
+/// `samsung 2tb`, `smr`.
+///
+/// # Errors
+///
+/// Where a file of the catalogue is at fault, which would be ours.
+pub fn list_like(text: &str) -> Result<Vec<Row>> {
+    let drives = DRIVES.like(text)?.into_iter().map(drive).collect::<Result<Vec<_>>>()?;
     drives.iter().filter_map(|drive| drive.row().transpose()).collect()
 }
 

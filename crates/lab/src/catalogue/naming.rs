@@ -1,7 +1,7 @@
 //! What somebody means by the name of a drive who does not write that of its file.
 
 use super::matching::{OF_SIZE, disks_first, goes_with_instance, has_size, is_cloud};
-use super::{Error, Folder, Named, Result, nearest};
+use super::{Error, Folder, Named, Result, drive, nearest};
 use std::cmp::Reverse;
 use store::error::distance;
 
@@ -27,6 +27,16 @@ impl Folder {
         }
         let files = self.named()?.iter();
         Ok(files.filter(|file| words.iter().all(|word| has_word(file, word))).collect())
+    }
+
+    /// The keys of all files that have every word of `text` in one of their names, or as their class or size.
+    pub(super) fn like(&'static self, text: &str) -> Result<Vec<&'static str>> {
+        let words = words(text);
+        let is_class =
+            |file: &Named, word: &str| drive(file.key).is_ok_and(|drive| drive.class() == word);
+        let has_all =
+            |file: &&Named| words.iter().all(|word| has_word(file, word) || is_class(file, word));
+        Ok(self.named()?.iter().filter(has_all).map(|file| file.key).collect())
     }
 
     /// What to say of a name that means no file, or several.
@@ -239,7 +249,6 @@ fn bytes_of(word: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::drive;
     use super::*;
 
     #[test]
