@@ -2,7 +2,7 @@
 
 use crate::answer::{Difference, Tuned};
 use crate::beside::{Beside, OfExperiment};
-use crate::clock::Clock;
+use crate::clock::{Clock, For};
 use crate::commands::{self, Command};
 use crate::confirm::{Confirm, Confirmed};
 use crate::danger::{Limit, Resync};
@@ -49,7 +49,7 @@ pub struct Posed {
     pub known: Vec<Record>,
     /// The drives, the work and the wishes that it was made of, if it was.
     pub question: Option<Question>,
-    /// Until when what-if trials are begun.
+    /// Until when trials are begun.
     pub clock: Clock,
 }
 
@@ -177,14 +177,16 @@ pub fn tune_experiment(
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
-    let (clock, asked_for) = (&posed.clock, posed);
+    let (clock, asked_for) = (&posed.clock.anew(), posed);
     let (posed, beforehand) = &posed.parted()?;
     let mut space = posed.space(open, beforehand)?;
+    space.clock = clock.clone();
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
     let (mut records, measured) = measured(posed, &space, open, watch)?;
     let mut verdict = verdict_of(posed, &space, &records)?;
     let all = space.layouts.len() * posed.effort().seeds as usize;
     let rivals = with_options(posed, &mut space, open, (&mut verdict, &mut records))?;
+    let (confirm, unconfirmed) = clock.has_time_for(confirm);
     let asked =
         confirm.map(|of| of.ask_space(&space, &verdict, &posed.wishes, open)).transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
@@ -211,12 +213,14 @@ pub fn tune_experiment(
     lines.extend(degraded::lines(&front, is_best, verdict.better, is_modelled));
     lines.extend(decides.line(str::to_string));
     turns::put_behind_doubts(&mut lines, in_doubt);
-    lines.extend(turns::lines(&sensitivity).into_iter().chain(clock.line(&not_tried)));
+    let not_tried = clock.not_tried(unconfirmed, not_tried);
+    lines.extend(turns::lines(&sensitivity));
+    clock.say(&mut lines, &not_tried);
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
         runner_up: second.map(|second| second.at.clone()),
         difference: first.zip(second).map(|(first, second)| difference(first, second)),
-        verdict: said.sentence(),
+        verdict: said.sentence() + clock.caveat(),
         lines,
         decides,
         page: Page::of(&space.manifest, records, verdict.clone()),
@@ -231,13 +235,15 @@ pub fn tune_experiment(
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
         blocks: beside.blocks,
-        mount: beside.mount,
+        mount: beside.mount.or(beside.rivals.mount),
         without_copies: None,
         assumed: asked_for.assumed(&verdict),
         confirmed: confirmed.cloned(),
         warnings: space.warnings.clone(),
         evaluations: trials,
+        evaluations_left: clock.left_of_search()[1],
         short_evaluations: 0,
+        short_evaluations_left: 0,
         exhaustive_evaluations: all,
         experiment: posed.text.clone(),
         origin: if posed.question.is_some() { ORIGIN_ASSUMED } else { "The experiment" },
@@ -313,19 +319,49 @@ fn measured(
     race(&space.places, None, effort, &mut |which, seed| {
         let missing: Vec<usize> =
             which.iter().copied().filter(|place| !known.contains(place)).collect();
-        measured += missing.len();
+        let ran = in_time(space, &missing, open, seed)?;
+        measured += ran.0;
         watch(measured);
-        records.extend(space.measure(&missing, open, seed)?);
+        records.extend(ran.1);
+        if records.is_empty() && space.clock.is_over() {
+            return space.clock.nothing_measured();
+        }
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
         Ok::<_, lab::Error>(which.iter().map(|&place| score(&verdict, space, place)).collect())
     })?;
     // A race has two runners; how far the figure of one alone is luck is to be said, too.
     let further = 1..if space.layouts.len() == 1 { effort.seeds } else { 1 };
     for seed in further {
-        records.extend(space.measure(&[0], open, seed)?);
-        measured += 1;
+        let (count, ran) = in_time(space, &[0], open, seed)?;
+        records.extend(ran);
+        measured += count;
     }
     Ok((records, measured))
+}
+
+/// Measures the layouts at `which`, without a limit all at once; with one as many at a time as the rig has lanes, as long as there is
+/// time. How many that were, and what they measured.
+fn in_time(
+    space: &Space,
+    which: &[usize],
+    open: &Open<'_>,
+    seed: u64,
+) -> Result<(usize, Vec<Record>)> {
+    if !space.clock.limits_all() {
+        return Ok((which.len(), space.measure(which, open, seed)?));
+    }
+    let lanes = open(&space.experiment)?.capabilities().lanes.max(1);
+    let parts: Vec<&[usize]> = which.chunks(lanes).collect();
+    let (mut count, mut records) = (0, Vec::new());
+    for part in parts {
+        if space.clock.is_over() {
+            space.clock.leave_out(For::Choice, part.len());
+            continue;
+        }
+        count += part.len();
+        records.extend(space.measure(part, open, seed)?);
+    }
+    Ok((count, records))
 }
 
 /// Layouts are left out of the search only where one figure of each alone says how good it is: under several workloads,

@@ -29,6 +29,7 @@ use crate::{costs, danger, degraded, doubt, front, provisioned, settings, turns,
 use block::SECTOR_BYTES;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
+use lab::run::Run;
 use lab::{Error, Result};
 use serde_json::{Value as Json, json};
 use verdict::Verdict;
@@ -67,12 +68,24 @@ pub fn tune(
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
+    // What the last answer left out is nothing of this one's.
+    let question = Question { clock: question.clock.anew(), ..question.clone() };
+    answered(&question, rig, confirm, watch)
+}
+
+fn answered(
+    question: &Question,
+    rig: &dyn Rig,
+    confirm: Option<&Confirm<'_>>,
+    watch: &mut dyn FnMut(usize),
+) -> Result<Tuned> {
     let clock = &question.clock;
     let (candidates, places) = question.candidates()?;
     let mut tried = Tried::new(question, &candidates, rig, watch)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&tried.experiment))?;
     let Searched { verdict, picked: (best, why) } = search(&mut tried, &candidates, &places)?;
     let evaluations = tried.count;
+    let (confirm, unconfirmed) = clock.has_time_for(confirm);
     let asked = confirm.map(|confirm| confirm.ask(&tried, &verdict, best)).transpose()?;
     let there = asked.as_ref().filter(|(confirmed, _)| !confirmed.without_processor);
     let turned = there.filter(|(confirmed, _)| !confirmed.holds);
@@ -108,12 +121,15 @@ pub fn tune(
     lines.extend(costs::line(&tried, best, &verdict));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines().chain(degraded).chain(decides.line(of_md)));
-    lines.extend(turns::lines(&doubts).into_iter().chain(clock.line(&not_tried)));
+    let not_tried = clock.not_tried(unconfirmed, not_tried);
+    lines.extend(turns::lines(&doubts));
+    clock.say(&mut lines, &not_tried);
+    let [short_evaluations_left, evaluations_left] = clock.left_of_search();
     Ok(Tuned {
         best: first.at.clone(),
         runner_up: second.map(|second| second.at.clone()),
         difference: found.difference(),
-        verdict: found.sentence(&tried.of(best)),
+        verdict: found.sentence(&tried.of(best)) + clock.caveat(),
         decides,
         page: Page::of(&tried.manifest, tried.records.clone(), verdict.clone()),
         front: front.clone(),
@@ -132,13 +148,26 @@ pub fn tune(
         without_copies,
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
-        warnings: question.left_out(),
+        warnings: warnings(&tried, best)?,
         evaluations,
+        evaluations_left,
         short_evaluations: tried.short.len(),
+        short_evaluations_left,
         exhaustive_evaluations: candidates.len() * EFFORT.seeds as usize,
         experiment: question.experiment_text()?,
         origin: ORIGIN_ASSUMED,
     })
+}
+
+/// Levels that are named and not tried, and what is said of the work where it runs on the layout that is chosen, as that nothing polls
+/// through md; what was said of the work before is not said again.
+fn warnings(tried: &Tried<'_>, best: &Candidate) -> Result<Vec<String>> {
+    let plan = Run::plan(&tried.with(&best.settings(), 0)?, tried.rig())?;
+    let is_known =
+        |told: &str| tried.question.work.warnings.iter().any(|known| told.contains(known.as_str()));
+    let of_work = plan.warnings().iter();
+    let of_work = of_work.filter(|told| told.contains("`workload.") && !is_known(told));
+    Ok(tried.question.left_out().into_iter().chain(of_work.cloned()).collect())
 }
 
 /// What stands below the answer, of the layout that is recommended; what a slower rig measured is as it was judged there.
