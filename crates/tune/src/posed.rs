@@ -11,6 +11,7 @@ use crate::factors::Decides;
 use crate::front::{self, FrontRow};
 use crate::mount::rivals::{Rivals, with_options};
 use crate::page::Page;
+use crate::pick::first_by_fewer_trials;
 use crate::question::Question;
 use crate::rules::layouts;
 use crate::search::{Effort, race};
@@ -336,7 +337,51 @@ fn measured(
         records.extend(ran);
         measured += count;
     }
+    measured += even_out(posed, space, open, &mut records)?;
     Ok((records, measured))
+}
+
+/// Layouts at most that are first by fewer trials than others have, one after the other.
+const FIRST_MAX: usize = 4;
+
+/// Measures what is first with as many seeds as any other has; how many trials that took. With one seed for all there is nothing to do.
+fn even_out(
+    posed: &Posed,
+    space: &Space,
+    open: &Open<'_>,
+    records: &mut Vec<Record>,
+) -> Result<usize> {
+    let mut measured = 0;
+    for _ in 0..if posed.effort().seeds > 1 { FIRST_MAX } else { 0 } {
+        let verdict = Verdict::new(&space.manifest, records, &posed.wishes)?;
+        let Some((first, most)) = first_by_fewer_trials(&verdict) else { break };
+        let Some(place) = space.place(&first.at) else { break };
+        let before = measured;
+        for seed in 0..most as u64 {
+            measured += measure_missing(space, open, (place, seed), records)?;
+        }
+        if measured == before {
+            break;
+        }
+    }
+    Ok(measured)
+}
+
+/// Measures the layout at a place with a seed, where no record is of that; how many trials that took.
+pub(crate) fn measure_missing(
+    space: &Space,
+    open: &Open<'_>,
+    (place, seed): (usize, u64),
+    records: &mut Vec<Record>,
+) -> Result<usize> {
+    let at = &space.layouts[place];
+    let repeat = seed * space.experiment.run().repeats;
+    if records.iter().any(|of| of.repeat == repeat && space.at_of(of) == *at) {
+        return Ok(0);
+    }
+    let (count, ran) = in_time(space, &[place], open, seed)?;
+    records.extend(ran);
+    Ok(count)
 }
 
 /// Measures the layouts at `which`, without a limit all at once; with one as many at a time as the rig has lanes, as long as there is

@@ -7,7 +7,7 @@ use crate::beside::OfExperiment;
 use crate::lanes::side_by_side;
 use crate::mount::{Mount, TRIED};
 use crate::pair::{Both, Measured, Pair};
-use crate::posed::{Posed, verdict_of};
+use crate::posed::{Posed, measure_missing, verdict_of};
 use crate::space::{At, Open, Space, named};
 use crate::tried::Settings;
 use lab::Result;
@@ -128,9 +128,17 @@ fn among(
     }
     more.extend(measured(posed, space, open, &own, 0)?);
     let again: Vec<&With> = own.iter().chain(&ahead).copied().collect();
+    let mut plain = of_layout(space, records, &first.at);
+    let known = plain.len();
     for seed in MORE_SEEDS {
         more.extend(measured(posed, space, open, &again, seed)?);
+        // What they are compared with has as many seeds.
+        if let Some(place) = space.place(&first.at).filter(|_| space.experiment.run().repeats == 1)
+        {
+            measure_missing(space, open, (place, seed), &mut plain)?;
+        }
     }
+    more.extend(plain.split_off(known));
     rivals.trials = more.len();
     let judged = judge(&more)?;
     let Some(best) = judged.ranked.first() else { return Ok(rivals) };
@@ -149,7 +157,7 @@ fn among(
     });
     let instead = format!("{}{behind}", first.label);
     rivals.instead_of = Some(instead_of(&taken.both, &instead));
-    more.retain(|of| of.at == taken.at);
+    more.retain(|of| of.at == taken.at || space.at_of(of) == first.at);
     rivals.mount = beside_itself(posed, space, open, (taken, records, &more));
     let (place, both) = (taken.place, taken.both);
     space.add(place, (both.key, both.values[1]))?;
@@ -170,7 +178,8 @@ fn beside_itself(
     let mut measured = Measured::by_search(&layout);
     for seed in 0..MORE_SEEDS.end {
         let repeat = seed * space.experiment.run().repeats;
-        let own = with.iter().filter(|of| of.repeat == repeat).cloned().collect();
+        let is_own = |of: &&Record| of.repeat == repeat && of.at == taken.at;
+        let own = with.iter().filter(is_own).cloned().collect();
         let option = (taken.both.key.to_string(), taken.both.values[1].to_string());
         measured.know(seed, vec![option], own);
     }
@@ -183,6 +192,11 @@ fn instead_of(both: &Both, instead: &str) -> String {
     let option = option_of(both);
     let beside = TRIED.iter().find(|of| of.both.key == both.key).map_or("", |of| of.beside);
     format!("set `-o {option}`, as the commands do: without it the choice is {instead}{beside}")
+}
+
+/// What was measured of a layout.
+fn of_layout(space: &Space, records: &[Record], at: &At) -> Vec<Record> {
+    records.iter().filter(|of| space.at_of(of) == *at).cloned().collect()
 }
 
 fn value_of(verdict: &Verdict, at: &At) -> Option<f64> {
