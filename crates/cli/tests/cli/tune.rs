@@ -36,7 +36,9 @@ fn the_json_has_the_keys_that_were_promised() {
         "assumed",
         "confirmed",
         "evaluations",
+        "evaluations_left",
         "short_evaluations",
+        "short_evaluations_left",
         "exhaustive_evaluations",
     ];
     assert_eq!(keys, promised);
