@@ -141,7 +141,7 @@ impl Clock {
     /// The same, where nothing could be measured at all.
     pub(crate) fn nothing_measured<T>(&self) -> Result<T> {
         Err(Error::failure(format!(
-            "no layout was measured before the time limit was over ({}); give more time, or ask about fewer layouts with `--level`",
+            "no layout was measured before the time limit was over ({}); give more time, or ask about fewer layouts",
             self.flag()
         )))
     }
@@ -180,12 +180,8 @@ impl Clock {
         }
     }
 
-    /// What was left out, in words: trials of the search first, then the slower rig, then what-ifs.
-    pub(crate) fn not_tried(
-        &self,
-        unconfirmed: Option<String>,
-        what_ifs: Vec<String>,
-    ) -> Vec<String> {
+    /// What was left out, in words: trials of the search first, then what is tried last.
+    fn not_tried(&self, last: impl Iterator<Item = String>) -> Vec<String> {
         let count = |of: &AtomicUsize| of.load(Ordering::Relaxed);
         let trials = |count: usize| if count == 1 { "1 trial" } else { "trials" };
         let Left { short, in_full, beside } = &*self.left;
@@ -208,15 +204,22 @@ impl Clock {
                 trials(several)
             )),
         }
-        all.extend(unconfirmed.into_iter().chain(what_ifs));
+        all.extend(last);
         all
     }
 
-    /// Says what was not tried: first of all where the search was not finished, else last.
-    pub(crate) fn say(&self, lines: &mut Vec<(String, String)>, left: &[String]) {
-        let Some(line) = self.line(left) else { return };
+    /// Says what was not tried, with what is tried `last`: first of all where the search was not finished, else last; the same in parts.
+    pub(crate) fn say(
+        &self,
+        lines: &mut Vec<(String, String)>,
+        last: impl Iterator<Item = String>,
+    ) -> Vec<String> {
+        let left = self.not_tried(last);
         let place = if self.left_of_search() == [0, 0] { lines.len() } else { 0 };
-        lines.insert(place, line);
+        if let Some(line) = self.line(&left) {
+            lines.insert(place, line);
+        }
+        left
     }
 
     /// What was not tried, where that is anything, in a line.

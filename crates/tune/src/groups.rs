@@ -3,9 +3,9 @@
 
 use crate::front::FrontRow;
 use crate::question::{Question, nested};
+use crate::searched::raced;
 use crate::spares::{MoreSpares, in_use};
 use crate::tried::Tried;
-use crate::tune::raced;
 use block::layout::Level;
 use lab::Result;
 use risk::in_words;

@@ -4,8 +4,8 @@
 use crate::candidate::Candidate;
 use crate::front::is_more_room;
 use crate::question::{DEFAULT_CACHE, DEFAULT_CHUNK, Question};
+use crate::searched::SETTLED_SEEDS;
 use crate::tried::is_at;
-use crate::tune::SETTLED_SEEDS;
 use block::SECTOR_BYTES;
 use block::layout::{Level, Spread};
 use block::units::parse_bytes;

@@ -4,8 +4,8 @@
 use crate::candidate::Candidate;
 use crate::front::room;
 use crate::question::Question;
+use crate::searched::raced;
 use crate::tried::{Tried, is_at};
-use crate::tune::raced;
 use lab::Result;
 use lab::run::Run;
 use risk::in_words;

@@ -301,6 +301,20 @@ fn what_no_layout_meets_ends_with_1() {
     assert!(error(&["--survive", "4"]).contains("no level survives 4"));
 }
 
+/// Nothing begins once the time is over; a time that is none is the flag's fault.
+#[test]
+fn without_time_there_is_no_answer() {
+    let output = ileave(scratch().path(), &with(&["--within", "0s"]));
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let why = "error: no layout was measured before the time limit was over (`--within 0s`); give more time, or ask about fewer layouts\n";
+    assert!(said.ends_with(why), "{said}");
+    let output = ileave(scratch().path(), &with(&["--within", "soon"]));
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("--within") && said.contains("soon"), "{said}");
+}
+
 #[test]
 fn what_cannot_be_answered_is_refused() {
     let error = |arguments: &[&str]| {

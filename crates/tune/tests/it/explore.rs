@@ -5,6 +5,7 @@ use tune::explore::{Cell, Explore};
 use tune::work::{Knobs, NAMED};
 
 /// Milliseconds of a processor that this thread took: other tests and other programs do not count.
+#[expect(clippy::disallowed_methods, reason = "it is no file of anybody's")]
 fn cpu_ms() -> u64 {
     let text = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux has it");
     let nanos: u64 = text.split(' ').next().unwrap().parse().unwrap();
