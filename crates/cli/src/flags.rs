@@ -24,7 +24,7 @@ pub(crate) use map::{MapFlags, NewfsFlag, SystemFlag};
 pub(crate) use rig::{ModelledRigFlags, RigFlags};
 pub(crate) use risk::RiskFlags;
 pub(crate) use scale::{MergeFlags, SubmitFlags};
-pub(crate) use tune::TuneFlags;
+pub(crate) use tune::{Time, TuneFlags};
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;

@@ -41,7 +41,7 @@ pub struct Tuned {
     pub reasons: Vec<Reason>,
     /// Whether the choice holds if what was assumed is otherwise.
     pub sensitivity: Vec<Doubt>,
-    /// What-if trials that were left out for time, in words.
+    /// Trials that were left out for time, in words.
     pub not_tried: Vec<String>,
     /// What md's write-intent bitmap costs; null where there is none to have.
     pub bitmap: Option<Bitmap>,
@@ -51,8 +51,8 @@ pub struct Tuned {
     pub read_ahead: Option<ReadAhead>,
     /// Which block size the file system is to have; null where none was tried.
     pub blocks: Option<Blocks>,
-    /// Which option the file system is to be mounted with; null where none was tried on the layout that is chosen, or where the option is
-    /// part of that layout: then `best` has it.
+    /// Which option the file system is to be mounted with; null where none was tried on the layout that is chosen. Where another layout is
+    /// chosen for its option, `best` has that, too.
     pub mount: Option<Mount>,
     /// What cloud volumes do as a plain stripe; null where it was said how many failures to survive.
     pub without_copies: Option<WithoutCopies>,
@@ -69,8 +69,12 @@ pub struct Tuned {
     pub warnings: Vec<String>,
     /// Cells measured by the search, each seed counted; not those of spares, failed members and what-ifs.
     pub evaluations: usize,
+    /// Cells that the search still asked for when the time was over (`--time-limit`): at least so many more would have been measured.
+    pub evaluations_left: usize,
     /// Short trials that said which cells to measure.
     pub short_evaluations: usize,
+    /// Cells of which there was no time for a short trial.
+    pub short_evaluations_left: usize,
     /// Cells that an exhaustive search would have measured.
     pub exhaustive_evaluations: usize,
     /// Lines below the answer.
@@ -164,38 +168,55 @@ impl Tuned {
         let (heading, words) = FrontRow::heading(&self.front);
         let shown = Shown::of(&self.front);
         let rows: Vec<Vec<String>> = self.front.iter().map(|row| row.cells(&shown)).collect();
-        let is_whole = fits(&heading, rows.iter().cloned());
-        in_parts(&heading, &rows, words, is_whole)
+        in_parts(&heading, &rows, words, |heading, rows| fits(heading, rows.into_iter()))
     }
 }
 
 /// The last column of the first table, where the screen is too narrow for one.
 const LAST_OF_FIRST: &str = "room";
 
-/// A table of a front; where no screen's line has room for it, one of what layouts do and one of what they risk.
-fn in_parts(heading: &[String], rows: &[Vec<String>], words: usize, is_whole: bool) -> String {
-    let of = |columns: Vec<usize>| {
-        let pick = |cells: &[String]| -> Vec<String> {
-            columns.iter().map(|&column| cells[column].clone()).collect()
-        };
-        let heading = pick(heading);
-        let mut part = table(&heading, words);
+/// The first column of the third, where what is left is too wide for one, too.
+const FIRST_OF_LAST: &str = "all data lost in 5 years";
+
+/// A table of a front; where no screen's line has room for it, one of what layouts do and one of what they risk, and where that is
+/// too wide, too, the chances in one of their own.
+fn in_parts(
+    heading: &[String],
+    rows: &[Vec<String>],
+    words: usize,
+    fits: impl Fn(&[String], Vec<Vec<String>>) -> bool,
+) -> String {
+    let pick = |cells: &[String], columns: &[usize]| -> Vec<String> {
+        columns.iter().map(|&column| cells[column].clone()).collect()
+    };
+    let of = |columns: &[usize]| {
+        let own = pick(heading, columns);
+        let mut part = table(&own, words);
         for row in rows {
-            part.add_row(pick(row));
+            part.add_row(pick(row, columns));
         }
         // The hours of a rebuild stand in a line of the answer, too.
         let least: Vec<usize> =
-            heading.iter().position(|name| name == "rebuild h").into_iter().collect();
+            own.iter().position(|name| name == "rebuild h").into_iter().collect();
         format!("{}\n", fitted(part, &least))
     };
-    let last = heading.iter().position(|name| name == LAST_OF_FIRST);
-    match last.filter(|_| !is_whole) {
-        Some(last) => {
-            let risks = (0..words).chain(last + 1..heading.len()).collect();
-            format!("{}\n{}", of((0..=last).collect()), of(risks))
+    let named = |name: &str| heading.iter().position(|own| own == name);
+    // Each break is taken only where what follows the last one does not fit.
+    let breaks = [named(LAST_OF_FIRST).map(|last| last + 1), named(FIRST_OF_LAST)];
+    let with_words =
+        |from: usize, to: usize| -> Vec<usize> { (0..words).chain(from.max(words)..to).collect() };
+    let (mut from, mut parts) = (0, Vec::new());
+    for at in breaks.into_iter().flatten().filter(|&at| at > words && at < heading.len()) {
+        let rest = with_words(from, heading.len());
+        let cells = rows.iter().map(|row| pick(row, &rest)).collect();
+        if at <= from || fits(&pick(heading, &rest), cells) {
+            break;
         }
-        None => of((0..heading.len()).collect()),
+        parts.push(of(&with_words(from, at)));
+        from = at;
     }
+    parts.push(of(&with_words(from, heading.len())));
+    parts.join("\n")
 }
 
 /// Whether the drives of some layouts cost more than those of others.
@@ -227,27 +248,42 @@ mod tests {
     #[test]
     fn a_front_too_wide_for_the_screen_is_two_tables() {
         let cells = |text: &str| text.split('|').map(String::from).collect::<Vec<_>>();
-        let heading = cells("level|chunk|speed|room|survives|rebuild h");
+        let heading = cells(
+            "level|chunk|speed|room|survives|rebuild h|all data lost in 5 years|torn by a crash",
+        );
         let rows = [
-            cells("md-raid5|64KiB|9 MB/s|3 TB|1|2 to 3"),
-            cells("md-raid6|16KiB|8 MB/s|2 TB|2|2 to 3"),
+            cells("md-raid5|64KiB|9 MB/s|3 TB|1|2 to 3|1 %|2 %"),
+            cells("md-raid6|16KiB|8 MB/s|2 TB|2|2 to 3|3 %|4 %"),
         ];
-        let lines = |is_whole| {
-            let text = in_parts(&heading, &rows, 2, is_whole);
+        let lines = |columns_max: usize| {
+            let fits = |heading: &[String], _: Vec<Vec<String>>| heading.len() <= columns_max;
+            let text = in_parts(&heading, &rows, 2, fits);
             text.lines()
                 .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(lines(true).len(), 3);
+        assert_eq!(lines(8).len(), 3);
         let both = [
             "level chunk speed room",
             "md-raid5 64KiB 9 MB/s 3 TB",
             "md-raid6 16KiB 8 MB/s 2 TB",
             "",
+            "level chunk survives rebuild h all data lost in 5 years torn by a crash",
+            "md-raid5 64KiB 1 2 to 3 1 % 2 %",
+            "md-raid6 16KiB 2 2 to 3 3 % 4 %",
+        ];
+        assert_eq!(lines(6), both);
+        // With prices the second was wrapped at 100 columns.
+        let three = [
             "level chunk survives rebuild h",
             "md-raid5 64KiB 1 2 to 3",
             "md-raid6 16KiB 2 2 to 3",
+            "",
+            "level chunk all data lost in 5 years torn by a crash",
+            "md-raid5 64KiB 1 % 2 %",
+            "md-raid6 16KiB 3 % 4 %",
         ];
-        assert_eq!(lines(false), both);
+        assert_eq!(lines(5)[..4], both[..4]);
+        assert_eq!(lines(5)[4..], three);
     }
 }

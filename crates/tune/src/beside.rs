@@ -3,6 +3,7 @@
 use crate::bitmap::{self, Bitmap};
 use crate::blocks::{self, Blocks};
 use crate::candidate::Candidate;
+use crate::clock::For;
 use crate::commands::{self, ChosenFileSystem, Plan, Remembered};
 use crate::danger::Resync;
 use crate::lanes::side_by_side;
@@ -281,6 +282,7 @@ impl OfExperiment<'_> {
 
     /// One trial of it with these settings, on a rig of its own: what it runs is what it was opened for.
     pub(crate) fn run(&self, seed: u64, settings: &[(String, String)]) -> Result<Vec<Record>> {
+        self.space.clock.has_time(For::Beside)?;
         let mut experiment = space::alone(&self.space.experiment, self.best, settings)?;
         experiment.set_values("run.repeats", "1")?;
         space::run_on(1, experiment, self.open, seed, |_| false)

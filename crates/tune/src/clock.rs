@@ -1,47 +1,248 @@
-//! How long what-if trials may go on: what is to be built never depends on a clock, and what else might be said of it may.
+//! Until when trials are begun: none may take longer than its asker waits. Without a limit no answer depends on a clock.
 
+use crate::confirm::Confirm;
+use crate::lanes::side_by_side;
+use lab::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Until when what-if trials are begun, as the caller's clock says: this crate reads none.
-#[derive(Clone, Default)]
+/// Until when trials are begun, as the caller's clock says: this crate reads none. A trial that has begun is finished.
+#[derive(Clone, Debug, Default)]
 pub struct Clock {
-    limit: Option<(String, IsLate)>,
+    /// Of all trials.
+    all: Option<Limit>,
+    /// Of what-if trials alone.
+    what_if: Option<Limit>,
+    /// What the limit of all left out.
+    left: Arc<Left>,
 }
 
-/// Whether the time is over.
-type IsLate = Arc<dyn Fn() -> bool + Send + Sync>;
+/// A time, as its asker wrote it (`30s`), and the part of it that is over.
+#[derive(Clone)]
+struct Limit {
+    written: String,
+    spent: Arc<dyn Fn() -> f64 + Send + Sync>,
+}
 
-impl fmt::Debug for Clock {
+impl fmt::Debug for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Clock").field(&self.limit.as_ref().map(|(within, _)| within)).finish()
+        f.write_str(&self.written)
     }
 }
+
+/// Trials that did not begin.
+#[derive(Debug, Default)]
+struct Left {
+    short: AtomicUsize,
+    in_full: AtomicUsize,
+    beside: AtomicUsize,
+}
+
+/// What a trial is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum For {
+    /// To say which layouts to measure: these may take half of the time, as nothing can be chosen by them.
+    Ranking,
+    /// To choose among layouts.
+    Choice,
+    /// For what stands beside the answer: a failed drive, spares, settings.
+    Beside,
+}
+
+/// The part of the time within which trials of each kind begin.
+const OF_RANKING: f64 = 0.5;
 
 impl Clock {
-    /// None begins once `is_late` says so, which it does after this time, as its asker wrote it: `30s`.
-    pub fn within(time: &str, is_late: impl Fn() -> bool + Send + Sync + 'static) -> Clock {
-        Clock { limit: Some((time.into(), Arc::new(is_late))) }
+    /// No trial begins once this time is over: `spent` says which part of it is.
+    #[must_use]
+    pub fn within(self, time: &str, spent: impl Fn() -> f64 + Send + Sync + 'static) -> Clock {
+        Clock { all: Some(Limit { written: time.into(), spent: Arc::new(spent) }), ..self }
     }
 
-    /// Whether there is a limit.
+    /// The same of what-if trials alone.
+    #[must_use]
+    pub fn what_if(self, time: &str, spent: impl Fn() -> f64 + Send + Sync + 'static) -> Clock {
+        Clock { what_if: Some(Limit { written: time.into(), spent: Arc::new(spent) }), ..self }
+    }
+
+    /// The same limits, of which nothing is left out yet.
+    pub(crate) fn anew(&self) -> Clock {
+        Clock { left: Arc::default(), ..self.clone() }
+    }
+
+    /// Whether there is a limit to what-if trials.
     pub(crate) fn is_limited(&self) -> bool {
-        self.limit.is_some()
+        self.what_if.is_some() || self.all.is_some()
     }
 
-    /// Whether nothing more is begun.
+    /// Whether there is a limit to all trials.
+    pub(crate) fn limits_all(&self) -> bool {
+        self.all.is_some()
+    }
+
+    /// Whether no more what-if trials are begun.
     pub(crate) fn is_late(&self) -> bool {
-        self.limit.as_ref().is_some_and(|(_, is_late)| is_late())
+        [&self.what_if, &self.all].into_iter().flatten().any(|limit| (limit.spent)() >= 1.0)
+    }
+
+    /// Whether no more trials are begun at all.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over_for(For::Choice)
+    }
+
+    fn is_over_for(&self, what: For) -> bool {
+        let part = if what == For::Ranking { OF_RANKING } else { 1.0 };
+        self.all.as_ref().is_some_and(|limit| (limit.spent)() >= part)
+    }
+
+    /// An error where there is no time for one more trial, which is then left out.
+    pub(crate) fn has_time(&self, what: For) -> Result<()> {
+        if self.is_over_for(what) {
+            self.leave_out(what, 1);
+            return Err(self.over());
+        }
+        Ok(())
+    }
+
+    /// Notes that so many trials are left out.
+    pub(crate) fn leave_out(&self, what: For, count: usize) {
+        let of = match what {
+            For::Ranking => &self.left.short,
+            For::Choice => &self.left.in_full,
+            For::Beside => &self.left.beside,
+        };
+        of.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Does the `jobs` side by side as [`side_by_side`] does, as long as there is time for what they are for; nothing of those
+    /// that do not begin.
+    pub(crate) fn in_time<J: Sync, R: Send>(
+        &self,
+        what: For,
+        (lanes, jobs): (usize, &[J]),
+        is_last: fn(&Option<R>) -> bool,
+        run: impl Fn(&J) -> R + Sync,
+    ) -> Vec<Option<R>> {
+        side_by_side(lanes, jobs, is_last, |job| {
+            if self.is_over_for(what) {
+                self.leave_out(what, 1);
+                return None;
+            }
+            Some(run(job))
+        })
+    }
+
+    /// An error that says that the time is over.
+    pub(crate) fn over(&self) -> Error {
+        Error::failure(format!("the time limit was over ({})", self.flag()))
+    }
+
+    /// The same, where nothing could be measured at all.
+    pub(crate) fn nothing_measured<T>(&self) -> Result<T> {
+        Err(Error::failure(format!(
+            "no layout was measured before the time limit was over ({}); give more time, or ask about fewer layouts",
+            self.flag()
+        )))
+    }
+
+    /// Trials of the search that were left out: short ones, and others.
+    pub(crate) fn left_of_search(&self) -> [usize; 2] {
+        [&self.left.short, &self.left.in_full].map(|of| of.load(Ordering::Relaxed))
+    }
+
+    /// What is said behind the recommendation, where the search was not finished.
+    pub(crate) fn caveat(&self) -> &'static str {
+        if self.left_of_search() == [0, 0] {
+            ""
+        } else {
+            " The time limit ended the search: a layout that was not measured may be better."
+        }
+    }
+
+    /// The flag that sets what is over, as it was written.
+    fn flag(&self) -> String {
+        match (&self.all, &self.what_if) {
+            (Some(limit), _) => format!("`--time-limit {}`", limit.written),
+            (None, Some(limit)) => format!("`--what-if {}`", limit.written),
+            (None, None) => "no limit".into(),
+        }
+    }
+
+    /// The slower rig, if there is time to ask it; and, in words, that there is not.
+    pub(crate) fn has_time_for<'a, 'o>(
+        &self,
+        confirm: Option<&'a Confirm<'o>>,
+    ) -> (Option<&'a Confirm<'o>>, Option<String>) {
+        match confirm.filter(|_| self.is_over()) {
+            Some(confirm) => (None, Some(format!("the best few on {}", confirm.rig))),
+            None => (confirm, None),
+        }
+    }
+
+    /// What was left out, in words: trials of the search first, then what is tried last.
+    fn not_tried(&self, last: impl Iterator<Item = String>) -> Vec<String> {
+        let count = |of: &AtomicUsize| of.load(Ordering::Relaxed);
+        let trials = |count: usize| if count == 1 { "1 trial" } else { "trials" };
+        let Left { short, in_full, beside } = &*self.left;
+        let mut all = Vec::new();
+        match count(short) {
+            0 => (),
+            1 => all.push("a short trial of 1 layout".into()),
+            several => all.push(format!("short trials of {several} layouts")),
+        }
+        match count(in_full) {
+            0 => (),
+            1 => all.push("at least 1 trial of the search".into()),
+            several => all.push(format!("at least {several} trials of the search")),
+        }
+        match count(beside) {
+            0 => (),
+            several => all.push(format!(
+                "{}{} of what stands beside the answer (a failed drive, spares, settings)",
+                if several == 1 { String::new() } else { format!("{several} ") },
+                trials(several)
+            )),
+        }
+        all.extend(last);
+        all
+    }
+
+    /// Says what was not tried, with what is tried `last`: first of all where the search was not finished, else last; the same in parts.
+    pub(crate) fn say(
+        &self,
+        lines: &mut Vec<(String, String)>,
+        last: impl Iterator<Item = String>,
+    ) -> Vec<String> {
+        let left = self.not_tried(last);
+        let place = if self.left_of_search() == [0, 0] { lines.len() } else { 0 };
+        if let Some(line) = self.line(&left) {
+            lines.insert(place, line);
+        }
+        left
     }
 
     /// What was not tried, where that is anything, in a line.
-    pub(crate) fn line(&self, left: &[String]) -> Option<(String, String)> {
-        let (within, _) = self.limit.as_ref().filter(|_| !left.is_empty())?;
-        let text = format!(
-            "{}. Time limit: {within} (`--what-if`). The recommendation does not depend on it.",
-            left.join("; ")
-        );
+    fn line(&self, left: &[String]) -> Option<(String, String)> {
+        if left.is_empty() || !self.is_limited() {
+            return None;
+        }
+        let depends = if self.left_of_search() == [0, 0] {
+            "The recommendation does not depend on it."
+        } else {
+            "The recommendation is the best of what was measured."
+        };
+        let text = format!("{}. Time limit: {}. {depends}", left.join("; "), self.limits());
         Some(("not tried".into(), text))
+    }
+
+    /// The limits, each with its flag.
+    fn limits(&self) -> String {
+        let of = |limit: &Option<Limit>, flag: &str| {
+            limit.as_ref().map(|limit| format!("{} (`{flag}`)", limit.written))
+        };
+        let both = [of(&self.all, "--time-limit"), of(&self.what_if, "--what-if")];
+        both.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -63,7 +264,7 @@ mod tests {
             let asked = Question { clock, ..asked.clone() };
             crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap()
         };
-        let [none, all] = [of(Clock::within("0s", || true)), of(Clock::default())];
+        let [none, all] = [of(Clock::default().what_if("0s", || 1.0)), of(Clock::default())];
         assert_eq!((none.reasons.len(), none.sensitivity.len()), (0, 0));
         assert!(!all.reasons.is_empty() && !all.sensitivity.is_empty());
         let line = none.lines.iter().find(|(about, _)| about == "not tried").unwrap();
@@ -81,15 +282,15 @@ mod tests {
         );
         assert_eq!(none.verdict, all.verdict);
         assert_eq!(none.commands, all.commands);
-        let later = of(Clock::within("1h", || false));
+        let later = of(Clock::default().what_if("1h", || 0.0));
         assert_eq!((&later.reasons, &later.sensitivity), (&all.reasons, &all.sensitivity));
         // Asked before each trial, not before each group: the time is over within the pair of the second mechanism.
         let (calls, asked_after) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (count, after) = (calls.clone(), asked_after.clone());
-        let three = of(Clock::within("500ms", move || {
+        let three = of(Clock::default().what_if("500ms", move || {
             let is_late = count.fetch_add(1, Ordering::Relaxed) >= 3;
             after.fetch_add(usize::from(is_late), Ordering::Relaxed);
-            is_late
+            if is_late { 1.0 } else { 0.5 }
         }));
         assert_eq!(three.reasons.as_slice(), &all.reasons[..1]);
         assert_eq!(three.not_tried.len(), none.not_tried.len() - 1);
@@ -100,9 +301,76 @@ mod tests {
         // In the midst of the trials of other loads: their group says nothing, and is said to be left.
         let until = 2 * all.reasons.len() + 5;
         let count = AtomicUsize::new(0);
-        let some =
-            of(Clock::within("500ms", move || count.fetch_add(1, Ordering::Relaxed) >= until));
+        let some = of(Clock::default()
+            .what_if("500ms", move || f64::from(count.fetch_add(1, Ordering::Relaxed) >= until)));
         assert_eq!((some.reasons.len(), some.sensitivity.len()), (all.reasons.len(), 0));
         assert_eq!(some.not_tried.len(), 1);
+    }
+
+    /// Time that is over after so many looks at the clock.
+    fn after(looks: usize) -> Clock {
+        let count = AtomicUsize::new(0);
+        Clock::default()
+            .within("10s", move || f64::from(count.fetch_add(1, Ordering::Relaxed) >= looks))
+    }
+
+    /// A search that the time ends says so first, and how much of it was left; what it names was measured.
+    #[test]
+    fn a_search_that_has_no_more_time_says_what_it_left_out() {
+        let asked = Question {
+            levels: vec!["md-raid10".into(), "md-raid5".into()],
+            ..question("4x 980 pro 1tb", "vm", 1)
+        };
+        let of = |clock: Clock| {
+            crate::tune(&Question { clock, ..asked.clone() }, &Sim, None, &mut |_| ())
+        };
+        let all = of(Clock::default()).unwrap();
+        assert_eq!((all.evaluations_left, all.short_evaluations_left), (0, 0));
+        assert!(all.not_tried.is_empty() && !all.verdict.contains("time limit"));
+        // Within a time that is never over the answer is the same.
+        let long = of(Clock::default().within("1h", || 0.0)).unwrap();
+        assert_eq!((&long.verdict, long.evaluations), (&all.verdict, all.evaluations));
+        assert_eq!((&long.best, &long.not_tried), (&all.best, &all.not_tried));
+        // All have short trials, and three are measured.
+        let some = of(after(all.short_evaluations + 3)).unwrap();
+        assert_eq!((some.short_evaluations_left, some.evaluations), (0, 3));
+        assert!(some.evaluations_left > 0 && some.evaluations < all.evaluations);
+        assert!(some.verdict.ends_with("a layout that was not measured may be better."));
+        let (about, text) = &some.lines[0];
+        assert_eq!(about, "not tried");
+        assert!(
+            text.starts_with(&format!("at least {} trials of the search; ", some.evaluations_left))
+        );
+        assert!(
+            text.ends_with(
+                "Time limit: 10s (`--time-limit`). The recommendation is the best of what was measured."
+            ),
+            "{text}"
+        );
+        // The best of each level by its short trial.
+        assert!(some.front.iter().all(|row| row.degraded.is_none()), "there was no time for these");
+        // In the midst of short trials each level has had some, and the rest of the time is for what decides.
+        let few = of(Clock::default().within("10s", || 0.6)).unwrap();
+        assert_eq!((few.short_evaluations, few.short_evaluations_left), (0, all.short_evaluations));
+        assert!(few.evaluations > 0 && few.evaluations_left == 0);
+        assert!(few.verdict.contains("The time limit ended the search"));
+        let none = of(after(0)).unwrap_err().to_string();
+        assert!(none.starts_with(
+            "no layout was measured before the time limit was over (`--time-limit 10s`); give more time"
+        ));
+    }
+
+    /// Short trials in turn: a time that is over in their midst has left no level without.
+    #[test]
+    fn each_level_has_some_of_the_short_trials() {
+        let asked = question("8x 980 pro 1tb", "vm", 1);
+        let (candidates, _) = asked.candidates().unwrap();
+        let mut levels: Vec<&str> = candidates.iter().map(|of| of.level.name).collect();
+        levels.dedup();
+        let order = crate::tried::in_turn(&candidates);
+        let first: Vec<&str> =
+            order.iter().take(levels.len()).map(|&place| candidates[place].level.name).collect();
+        assert_eq!(first, levels);
+        assert_eq!(order.len(), candidates.len());
     }
 }

@@ -4,6 +4,7 @@
 //! nothing either, as everywhere.
 
 use crate::candidate::Candidate;
+use crate::clock::For;
 use crate::commits;
 use crate::front::{self, FrontRow};
 use crate::groups::Groups;
@@ -105,7 +106,8 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
         row.commands =
             row.commands.zip(commands(records.iter())).map(|([whole, _], own)| [whole, own]);
     }
-    Ok(asked.is_empty() || ran.iter().any(Result::is_ok))
+    // What there was no time for says nothing of what is modelled.
+    Ok(asked.is_empty() || ran.iter().any(Result::is_ok) || tried.clock().is_over())
 }
 
 /// Whether a layout is reliably faster with a member failed than `whole`, over the seeds that both ran with.
@@ -165,7 +167,7 @@ pub(crate) fn of_posed(
         row.is_faster_degraded = times.as_ref().is_some_and(|of| of.is_faster);
         row.commands = times.and_then(|of| of.commands);
     }
-    ran.is_empty() || ran.contains(&true)
+    ran.is_empty() || ran.contains(&true) || space.clock.is_over()
 }
 
 /// What a layout does with a failed member.
@@ -191,6 +193,7 @@ fn in_times(
     let rig = open(&experiment)?;
     let run = Run::plan(&experiment, &*rig)?;
     run.admit()?;
+    space.clock.has_time(For::Beside)?;
     let value = |trial: &Trial| {
         let own = trial.cell.at.iter().find(|(path, _)| path == FAILED.0);
         own.map(|(_, value)| value.to_string())

@@ -368,8 +368,8 @@ mod tests {
         let open: &Open<'_> = &|_| Ok(Box::new(Sim));
         let of = |layouts: usize| {
             let asked = AtomicUsize::new(0);
-            let clock =
-                Clock::within("1s", move || asked.fetch_add(1, Ordering::Relaxed) >= layouts);
+            let clock = Clock::default()
+                .what_if("1s", move || f64::from(asked.fetch_add(1, Ordering::Relaxed) >= layouts));
             let found = found(&posed, &space, (open, &clock), &answer);
             (found.lines.len(), found.doubts.is_empty(), found.is_cut)
         };

@@ -3,9 +3,9 @@
 
 use crate::front::FrontRow;
 use crate::question::{Question, nested};
+use crate::searched::raced;
 use crate::spares::{MoreSpares, in_use};
 use crate::tried::Tried;
-use crate::tune::raced;
 use block::layout::Level;
 use lab::Result;
 use risk::in_words;
@@ -59,8 +59,12 @@ impl Groups {
         let Ok((candidates, places)) = question.candidates() else { return Ok(None) };
         let watch = &mut |_| ();
         let mut own = Tried::new(&question, &candidates, tried.rig(), watch)?;
-        if raced(&mut own, &candidates, &places)?.1.is_none() {
-            return Ok(None);
+        match raced(&mut own, &candidates, &places) {
+            Ok((_, Some(_))) => {}
+            Ok((_, None)) => return Ok(None),
+            // There was no time for any.
+            Err(_) if question.clock.is_over() => return Ok(None),
+            Err(error) => return Err(error),
         }
         // All are judged together, as if they had been asked about at once.
         let records = [tried.records.as_slice(), &own.records].concat();

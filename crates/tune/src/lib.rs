@@ -5,7 +5,8 @@
 //! question   drives, work, wishes → levels, chunks, caches to choose among, as one experiment
 //! candidate  one of these layouts · fits  which levels that are named can be had, and why others cannot
 //! work       work by name; each is a file of `workloads/`
-//! search     all cells, or a race · tried  what runs them: `lab::run`, never a copy of it · lanes  side by side
+//! search     all cells, or a race · searched  which of a question's, and how often · clock  until when trials begin
+//! tried      what runs them: `lab::run`, never a copy of it · lanes  side by side
 //! posed      an experiment as the question · space  its layouts, and what measures them
 //! files      drives, work on files, wishes → levels and file systems, as such an experiment
 //! pick       which of what was measured to build · confirm  the best few on a slower rig
@@ -65,6 +66,7 @@ mod read_ahead;
 mod rules;
 mod scheduler;
 pub mod search;
+mod searched;
 mod settings;
 mod space;
 mod spares;

@@ -58,6 +58,11 @@ impl Mount {
         Some(Mount { option: of.option, take, pair, beside: of.beside })
     }
 
+    /// The same of a layout that is chosen for its option: it is part of that layout, whatever it gains there.
+    pub(crate) fn of_choice(both: Both, pair: Pair) -> Option<Mount> {
+        Mount::of(both, pair).map(|of| Mount { take: true, ..of })
+    }
+
     /// The option to set.
     pub(crate) fn to_set(&self) -> Option<&'static str> {
         self.take.then_some(self.option)

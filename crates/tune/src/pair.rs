@@ -105,6 +105,13 @@ impl Measured {
         Measured(known.map(|(seed, known)| ((seed, Settings::new()), Ok(known))).collect())
     }
 
+    /// Knows what was measured with `settings`, too.
+    pub(crate) fn know(&mut self, seed: u64, settings: Settings, records: Vec<Record>) {
+        if !records.is_empty() {
+            self.0.insert((seed, settings), Ok(records));
+        }
+    }
+
     /// Measures what is not measured yet.
     fn add(&mut self, layout: &dyn Layout, asked: impl Iterator<Item = (u64, Settings)>) {
         let mut missing: Vec<(u64, Settings)> = Vec::new();

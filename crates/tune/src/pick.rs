@@ -4,8 +4,8 @@
 use crate::candidate::Candidate;
 use crate::front::is_more_room;
 use crate::question::{DEFAULT_CACHE, DEFAULT_CHUNK, Question};
+use crate::searched::SETTLED_SEEDS;
 use crate::tried::is_at;
-use crate::tune::SETTLED_SEEDS;
 use block::SECTOR_BYTES;
 use block::layout::{Level, Spread};
 use block::units::parse_bytes;
@@ -326,6 +326,13 @@ fn roomier(question: &Question, fastest: &Level, ties: &[Level]) -> Result<Optio
     Ok(best.map(|(place, _)| place))
 }
 
+/// What is ranked first on fewer trials than others have, and how many they have: a lucky seed alone may have put it there.
+pub(crate) fn first_by_fewer_trials(verdict: &Verdict) -> Option<(&Ranked, usize)> {
+    let first = verdict.ranked.first()?;
+    let most = verdict.ranked.iter().map(|of| of.trials).max()?;
+    (first.trials < most).then_some((first, most))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -505,5 +512,17 @@ mod tests {
         assert_eq!(picked(92.0), ("512KiB", Why::DefaultOfSafest));
         assert_eq!(picked(94.0), ("512KiB", Why::Default));
         assert_eq!(picked(80.0).0, "64KiB");
+    }
+
+    /// The race leaves what is behind with one seed; where the others' further seeds were slower, that one was first.
+    #[test]
+    fn what_one_lucky_seed_puts_first_is_tried_again() {
+        let [one, other] = ["md-raid10", "md-raid5"].map(|level| layout(level, "512KiB", "256"));
+        let first = |trials: [usize; 2]| {
+            let verdict = ranked(&[(&one, 105.0, trials[0]), (&other, 100.0, trials[1])], 0.08);
+            first_by_fewer_trials(&verdict).map(|(of, most)| (is_at(&one, &of.at), most))
+        };
+        assert_eq!(first([1, 3]), Some((true, 3)));
+        assert_eq!([[3, 3], [3, 1], [1, 1]].map(first), [None; 3]);
     }
 }

@@ -1,5 +1,7 @@
 //! An experiment as the question: its own layouts are what is chosen among, whatever they are.
 
+pub(crate) mod search;
+
 use crate::answer::{Difference, Tuned};
 use crate::beside::{Beside, OfExperiment};
 use crate::clock::Clock;
@@ -11,9 +13,9 @@ use crate::factors::Decides;
 use crate::front::{self, FrontRow};
 use crate::mount::rivals::{Rivals, with_options};
 use crate::page::Page;
+use crate::posed::search::measured;
 use crate::question::Question;
 use crate::rules::layouts;
-use crate::search::{Effort, race};
 use crate::space::{At, Open, Space};
 use crate::what_if::{WhatIf, what_if};
 use crate::{danger, degraded, files, settings, spares, turns};
@@ -28,7 +30,6 @@ use risk::{Risk, in_words};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use store::Manifest;
-use store::factor::Role;
 use store::record::Record;
 use verdict::judge::Ranked;
 use verdict::tables::figure;
@@ -49,7 +50,7 @@ pub struct Posed {
     pub known: Vec<Record>,
     /// The drives, the work and the wishes that it was made of, if it was.
     pub question: Option<Question>,
-    /// Until when what-if trials are begun.
+    /// Until when trials are begun.
     pub clock: Clock,
 }
 
@@ -153,19 +154,6 @@ impl Posed {
 /// Where a question comes from that flags asked.
 pub(crate) const ORIGIN_ASSUMED: &str = "Assumed; --save FILE writes it as an experiment";
 
-/// Up to so many layouts are all measured, each as often as the experiment says.
-const EFFORT: Effort = Effort { exhaustive: 16, seeds: 1, near: 0.0, at_least: 1 };
-
-/// Of work on files that no experiment says how often to repeat, what is near the best is tried with further seeds, and some
-/// of the next: where several programs wait for one journal, a tenth is luck, and on drives that take one command a half.
-const OF_FILES: Effort = Effort { seeds: 3, near: 0.5, at_least: 3, ..EFFORT };
-
-impl Posed {
-    fn effort(&self) -> Effort {
-        if self.question.is_some() { OF_FILES } else { EFFORT }
-    }
-}
-
 /// Answers the question of an experiment on the rig that `open` opens; `watch` is told how many cells are measured.
 ///
 /// # Errors
@@ -177,14 +165,16 @@ pub fn tune_experiment(
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
-    let (clock, asked_for) = (&posed.clock, posed);
+    let (clock, asked_for) = (&posed.clock.anew(), posed);
     let (posed, beforehand) = &posed.parted()?;
     let mut space = posed.space(open, beforehand)?;
+    space.clock = clock.clone();
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
     let (mut records, measured) = measured(posed, &space, open, watch)?;
     let mut verdict = verdict_of(posed, &space, &records)?;
     let all = space.layouts.len() * posed.effort().seeds as usize;
     let rivals = with_options(posed, &mut space, open, (&mut verdict, &mut records))?;
+    let (confirm, unconfirmed) = clock.has_time_for(confirm);
     let asked =
         confirm.map(|of| of.ask_space(&space, &verdict, &posed.wishes, open)).transpose()?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
@@ -211,12 +201,13 @@ pub fn tune_experiment(
     lines.extend(degraded::lines(&front, is_best, verdict.better, is_modelled));
     lines.extend(decides.line(str::to_string));
     turns::put_behind_doubts(&mut lines, in_doubt);
-    lines.extend(turns::lines(&sensitivity).into_iter().chain(clock.line(&not_tried)));
+    lines.extend(turns::lines(&sensitivity));
+    let not_tried = clock.say(&mut lines, unconfirmed.into_iter().chain(not_tried));
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
         runner_up: second.map(|second| second.at.clone()),
         difference: first.zip(second).map(|(first, second)| difference(first, second)),
-        verdict: said.sentence(),
+        verdict: said.sentence() + clock.caveat(),
         lines,
         decides,
         page: Page::of(&space.manifest, records, verdict.clone()),
@@ -231,13 +222,15 @@ pub fn tune_experiment(
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
         blocks: beside.blocks,
-        mount: beside.mount,
+        mount: beside.mount.or(beside.rivals.mount),
         without_copies: None,
         assumed: asked_for.assumed(&verdict),
         confirmed: confirmed.cloned(),
         warnings: space.warnings.clone(),
         evaluations: trials,
+        evaluations_left: clock.left_of_search()[1],
         short_evaluations: 0,
+        short_evaluations_left: 0,
         exhaustive_evaluations: all,
         experiment: posed.text.clone(),
         origin: if posed.question.is_some() { ORIGIN_ASSUMED } else { "The experiment" },
@@ -296,52 +289,6 @@ fn beside(
     let resync = lost.map(|lost| resync(trial, &lost.inputs)).transpose()?.unwrap_or_default();
     let layout = OfExperiment { space, open, wishes: &posed.wishes, best, records };
     Ok(layout.beside(trial, resync))
-}
-
-/// Measures what decides; gives that, and how many cells it took.
-fn measured(
-    posed: &Posed,
-    space: &Space,
-    open: &Open<'_>,
-    watch: &mut dyn FnMut(usize),
-) -> Result<(Vec<Record>, usize)> {
-    let mut records = posed.known.clone();
-    records.retain(|record| space.holds(record));
-    let known = space.known(&records);
-    let mut measured = 0;
-    let effort = effort(posed, space, &known);
-    race(&space.places, None, effort, &mut |which, seed| {
-        let missing: Vec<usize> =
-            which.iter().copied().filter(|place| !known.contains(place)).collect();
-        measured += missing.len();
-        watch(measured);
-        records.extend(space.measure(&missing, open, seed)?);
-        let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
-        Ok::<_, lab::Error>(which.iter().map(|&place| score(&verdict, space, place)).collect())
-    })?;
-    // A race has two runners; how far the figure of one alone is luck is to be said, too.
-    let further = 1..if space.layouts.len() == 1 { effort.seeds } else { 1 };
-    for seed in further {
-        records.extend(space.measure(&[0], open, seed)?);
-        measured += 1;
-    }
-    Ok((records, measured))
-}
-
-/// Layouts are left out of the search only where one figure of each alone says how good it is: under several workloads,
-/// loads or conditions it depends on the others.
-fn effort(posed: &Posed, space: &Space, known: &[usize]) -> Effort {
-    let is_stated = !posed.wishes.objectives.is_empty() || space.manifest.objective().is_some();
-    let is_alone = space.manifest.factors.0.values().all(|kind| kind.role == Role::Choice);
-    let is_known = known.len() == space.layouts.len();
-    let may_race = is_stated && is_alone && !is_known;
-    let effort = posed.effort();
-    Effort { exhaustive: if may_race { effort.exhaustive } else { usize::MAX }, ..effort }
-}
-
-fn score(verdict: &Verdict, space: &Space, place: usize) -> Option<f64> {
-    let ranked = verdict.ranked.iter().find(|ranked| ranked.at == space.layouts[place])?;
-    Some(verdict.better.ahead(ranked.value, 1.0))
 }
 
 fn difference(first: &Ranked, second: &Ranked) -> Difference {

@@ -51,7 +51,7 @@ pub struct Question {
     pub levels: Vec<String>,
     /// Random seed.
     pub seed: u64,
-    /// Until when what-if trials are begun.
+    /// Until when trials are begun.
     pub clock: Clock,
 }
 
@@ -508,7 +508,7 @@ pub(crate) mod tests {
 
     /// The same without what-if trials: for tests that look at none of what they say.
     pub(crate) fn without_what_ifs(asked: Question) -> Question {
-        Question { clock: crate::Clock::within("0s", || true), ..asked }
+        Question { clock: crate::Clock::default().what_if("0s", || 1.0), ..asked }
     }
 
     /// `ileave run` refuses 96 KiB on RAID 5, so that what `--save` writes has it only where RAID 0 is alone.

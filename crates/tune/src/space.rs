@@ -1,5 +1,6 @@
 //! The layouts of an experiment, and what measures some of them: its own trials, run by what runs every experiment.
 
+use crate::clock::Clock;
 use lab::experiment::{Experiment, Plan, Trial};
 use lab::keys::Value;
 use lab::record::at_json;
@@ -39,6 +40,8 @@ pub(crate) struct Space {
     added: Vec<At>,
     /// Cells left out as impossible, keys without effect.
     pub(crate) warnings: Vec<String>,
+    /// Until when trials are begun.
+    pub(crate) clock: Clock,
 }
 
 impl Space {
@@ -99,6 +102,7 @@ impl Space {
             trials: Vec::new(),
             counts: Vec::new(),
             added: Vec::new(),
+            clock: Clock::default(),
             warnings: run.warnings().to_vec(),
         };
         for (places, at, trial, count) in all {

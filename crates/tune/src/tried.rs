@@ -2,7 +2,7 @@
 
 use crate::beforehand::Parted;
 use crate::candidate::Candidate;
-use crate::clock::Clock;
+use crate::clock::{Clock, For};
 use crate::lanes::side_by_side;
 use crate::question::Question;
 use lab::Keep;
@@ -10,6 +10,7 @@ use lab::experiment::Experiment;
 use lab::rig::Rig;
 use lab::run::Run;
 use lab::{Error, Result};
+use std::collections::BTreeMap;
 use store::Manifest;
 use store::record::Record;
 use verdict::judge::layouts::NOT_MEASURED;
@@ -94,21 +95,33 @@ impl<'a> Tried<'a> {
     pub(crate) fn measure(&mut self, which: &[usize], seed: u64) -> Result<Vec<Option<f64>>> {
         let cells: Vec<Settings> =
             which.iter().map(|&cell| self.candidates[cell].settings()).collect();
-        self.records.extend(self.run_all(&cells, seed)?.into_iter().flatten());
-        self.count += cells.len();
+        let ran = self.run_for(For::Choice, &cells, seed)?;
+        self.count += ran.iter().flatten().count();
+        self.records.extend(ran.into_iter().flatten().flatten());
         (self.watch)(self.count + self.short.len());
+        if self.count == 0 {
+            return self.clock().nothing_measured();
+        }
         Ok(self.scores(&self.verdict()?, which))
     }
 
-    /// What a short trial of every cell says: a score each.
+    /// What a short trial of every cell says: a score each, and nothing where the time is over before any.
     pub(crate) fn rank(&mut self) -> Result<Vec<Option<f64>>> {
         let short =
             short_trial(&self.experiment).map(|(key, value)| (key.to_string(), value.to_string()));
-        let cells = self.candidates.iter().map(|cell| {
-            cell.settings().into_iter().chain(short.iter().cloned()).collect::<Settings>()
+        let order = in_turn(self.candidates);
+        let cells = order.iter().map(|&place| {
+            let own = self.candidates[place].settings().into_iter();
+            own.chain(short.iter().cloned()).collect::<Settings>()
         });
+        let ran = self.run_for(For::Ranking, &cells.collect::<Vec<_>>(), 0)?;
+        let mut ran: Vec<(usize, Option<Vec<Record>>)> = order.into_iter().zip(ran).collect();
+        ran.sort_by_key(|(place, _)| *place);
         let mut records: Vec<Record> =
-            self.run_all(&cells.collect::<Vec<_>>(), 0)?.into_iter().flatten().collect();
+            ran.into_iter().filter_map(|(_, ran)| ran).flatten().collect();
+        if records.is_empty() {
+            return Ok(Vec::new());
+        }
         take_as_steady(&mut records);
         self.short = records;
         (self.watch)(self.short.len());
@@ -121,23 +134,29 @@ impl<'a> Tried<'a> {
         Verdict::new(&self.manifest, &self.short, &self.wishes())
     }
 
-    /// Runs the experiment with each of these settings, as many side by side as the rig takes; in their order.
-    pub(crate) fn run_all(&self, cells: &[Settings], seed: u64) -> Result<Vec<Vec<Record>>> {
+    /// Until when trials are begun.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.question.clock
+    }
+
+    /// Runs the experiment with each of these settings, as many side by side as the rig takes; in their order, and nothing of
+    /// those for which there is no time. The first that fails ends the others.
+    fn run_for(
+        &self,
+        what: For,
+        cells: &[Settings],
+        seed: u64,
+    ) -> Result<Vec<Option<Vec<Record>>>> {
         let experiments: Vec<Experiment> =
             cells.iter().map(|settings| self.with(settings, seed)).collect::<Result<_>>()?;
-        self.run_experiments(&experiments, seed)
+        let lanes = self.rig.capabilities().lanes;
+        let is_last = |ran: &Option<Result<_>>| ran.as_ref().is_some_and(Result::is_err);
+        let run = |experiment: &Experiment| numbered(run_alone(experiment, self.rig), seed);
+        let ran = self.clock().in_time(what, (lanes, &experiments), is_last, run);
+        ran.into_iter().map(Option::transpose).collect()
     }
 
-    /// Runs experiments of one cell each, side by side; in their order. The first that fails ends the others.
-    pub(crate) fn run_experiments(
-        &self,
-        experiments: &[Experiment],
-        seed: u64,
-    ) -> Result<Vec<Vec<Record>>> {
-        self.run_until(experiments, seed, Result::is_err).into_iter().collect()
-    }
-
-    /// The same, where none begins once the clock is late: nothing then, as some are missing. These are what-ifs: one that is refused
+    /// Runs experiments of one cell each in their order, where none begins once the clock is late: nothing then, as some are missing. These are what-ifs: one that is refused
     /// has no records, and is no error of the answer.
     pub(crate) fn run_in_time(
         &self,
@@ -160,27 +179,14 @@ impl<'a> Tried<'a> {
         Ok(ran?.into_iter().collect())
     }
 
-    /// The same, until one of them is the last.
-    fn run_until(
-        &self,
-        experiments: &[Experiment],
-        seed: u64,
-        is_last: fn(&Result<Vec<Record>>) -> bool,
-    ) -> Vec<Result<Vec<Record>>> {
-        let lanes = self.rig.capabilities().lanes;
-        let run = |experiment: &Experiment| numbered(run_alone(experiment, self.rig), seed);
-        side_by_side(lanes, experiments, is_last, run)
-    }
-
     /// Runs each experiment, of one cell, as the repeat of its number; one that fails does not end the others.
     pub(crate) fn run_each(&self, experiments: &[(u64, Experiment)]) -> Vec<Result<Vec<Record>>> {
         let lanes = self.rig.capabilities().lanes;
-        side_by_side(
-            lanes,
-            experiments,
-            |_| false,
-            |(seed, experiment)| numbered(run_alone(experiment, self.rig), *seed),
-        )
+        let run = |(seed, experiment): &(u64, Experiment)| {
+            numbered(run_alone(experiment, self.rig), *seed)
+        };
+        let ran = self.clock().in_time(For::Beside, (lanes, experiments), |_| false, run);
+        ran.into_iter().map(|ran| ran.unwrap_or_else(|| Err(self.clock().over()))).collect()
     }
 
     pub(crate) fn with(&self, settings: &Settings, seed: u64) -> Result<Experiment> {
@@ -250,6 +256,20 @@ impl<'a> Tried<'a> {
         };
         which.iter().map(score).collect()
     }
+}
+
+/// The places of layouts of all levels in turn, the first of each first: where the time ends, each level has had some of it.
+pub(crate) fn in_turn(candidates: &[Candidate]) -> Vec<usize> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let nth = |of: &Candidate| {
+        let count = counts.entry(of.level.name).or_default();
+        *count += 1;
+        *count
+    };
+    let turns: Vec<usize> = candidates.iter().map(nth).collect();
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_by_key(|&place| (turns[place], place));
+    order
 }
 
 /// A trial that has not settled yet ranks as well as it can.

@@ -1,25 +1,23 @@
 //! From the question to the answer.
 
 use crate::answer::Tuned;
-use crate::beforehand;
 use crate::beside::OfQuestion;
 use crate::candidate::Candidate;
 use crate::clock::Clock;
 use crate::commands::{
     CachesOff, Fio, Plan, REGION_KIB, Remembered, Requests, near_level, volumes,
 };
-use crate::confirm::Confirm;
+use crate::confirm::{Confirm, Confirmed};
 use crate::doubt::Doubt;
 use crate::factors::{Decides, of_md};
 use crate::found::Found;
-use crate::front::FrontRow;
 use crate::groups::Groups;
 use crate::page::Page;
-use crate::pick::{Picked, Why, is_alike, is_default, pick};
+use crate::pick::{Picked, pick};
 use crate::posed::ORIGIN_ASSUMED;
 use crate::question::Question;
 use crate::rules::of_question;
-use crate::search::{Effort, Prior, race};
+use crate::searched::{EFFORT, Searched, search};
 use crate::tried::{Tried, is_at};
 use crate::turns::Line;
 use crate::why::Reason;
@@ -29,32 +27,11 @@ use crate::{costs, danger, degraded, doubt, front, provisioned, settings, turns,
 use block::SECTOR_BYTES;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
+use lab::run::Run;
 use lab::{Error, Result};
 use serde_json::{Value as Json, json};
 use verdict::Verdict;
 use verdict::judge::{Point, Ranked};
-
-/// What is measured at once, and how often.
-const EFFORT: Effort = Effort { exhaustive: 16, seeds: 3, near: 0.15, at_least: 1 };
-
-/// Up to so many cells are all measured; of more, short trials say which.
-const ALL_MAX: usize = 6;
-
-/// Seeds at most that a default and what may be better are measured with.
-pub(crate) const SETTLED_SEEDS: u64 = 5;
-
-/// Seeds of what may be chosen where rates hang on how spindles stand to each other: one layout then makes two or three rates, and
-/// with ten seeds a choice still turned on which.
-const SPINDLE_SEEDS: u64 = 20;
-
-/// Short trials may be off by so much more.
-const SHORT_ERROR: f64 = 0.1;
-
-/// Layouts at most that are so, one after the other: what is reliably slower is kept no more, and the next may be.
-const KEPT_MAX: usize = 4;
-
-/// The place of the level in a candidate's places.
-const LEVEL: usize = 0;
 
 /// Answers a question; `watch` is told how many cells are measured.
 ///
@@ -67,25 +44,32 @@ pub fn tune(
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
+    // What the last answer left out is nothing of this one's.
+    let question = Question { clock: question.clock.anew(), ..question.clone() };
+    answered(&question, rig, confirm, watch)
+}
+
+fn answered(
+    question: &Question,
+    rig: &dyn Rig,
+    confirm: Option<&Confirm<'_>>,
+    watch: &mut dyn FnMut(usize),
+) -> Result<Tuned> {
     let clock = &question.clock;
     let (candidates, places) = question.candidates()?;
     let mut tried = Tried::new(question, &candidates, rig, watch)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&tried.experiment))?;
     let Searched { verdict, picked: (best, why) } = search(&mut tried, &candidates, &places)?;
     let evaluations = tried.count;
-    let asked = confirm.map(|confirm| confirm.ask(&tried, &verdict, best)).transpose()?;
+    let (asked, unconfirmed) = asked(confirm, &tried, &verdict, best)?;
     let there = asked.as_ref().filter(|(confirmed, _)| !confirmed.without_processor);
-    let turned = there.filter(|(confirmed, _)| !confirmed.holds);
-    let turned = turned.map_or(Ok(None), |(_, there)| pick(&candidates, question, there))?;
-    let (best, why) = turned.unwrap_or((best, why));
+    let (best, why) = turned(question, &candidates, there)?.unwrap_or((best, why));
     let (rules, verdict) = of_question::by_rules(&mut tried, &candidates, best, verdict)?;
     let best = &candidates[best];
     let than = why.than().map(|place| &candidates[place]);
     // What is measured on a slower rig is what counts.
     let judged = there.map_or(&verdict, |(_, there)| there);
-    let Some(first) = judged.ranked.iter().find(|ranked| is_at(best, &ranked.at)) else {
-        return Err(Error::failure("the best layout is not ranked any more; this is our mistake"));
-    };
+    let first = ranked_of(judged, best)?;
     let second = judged.ranked.iter().find(|ranked| ranked.at != first.at);
     let other = second.and_then(|second| candidates.iter().find(|of| is_at(of, &second.at)));
     let (risk, inputs) = question.risk(&best.level)?;
@@ -108,12 +92,14 @@ pub fn tune(
     lines.extend(costs::line(&tried, best, &verdict));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines().chain(degraded).chain(decides.line(of_md)));
-    lines.extend(turns::lines(&doubts).into_iter().chain(clock.line(&not_tried)));
+    lines.extend(turns::lines(&doubts));
+    let not_tried = clock.say(&mut lines, unconfirmed.into_iter().chain(not_tried));
+    let [short_evaluations_left, evaluations_left] = clock.left_of_search();
     Ok(Tuned {
         best: first.at.clone(),
         runner_up: second.map(|second| second.at.clone()),
         difference: found.difference(),
-        verdict: found.sentence(&tried.of(best)),
+        verdict: found.sentence(&tried.of(best)) + clock.caveat(),
         decides,
         page: Page::of(&tried.manifest, tried.records.clone(), verdict.clone()),
         front: front.clone(),
@@ -132,13 +118,60 @@ pub fn tune(
         without_copies,
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
-        warnings: question.left_out(),
+        warnings: warnings(&tried, best)?,
         evaluations,
+        evaluations_left,
         short_evaluations: tried.short.len(),
+        short_evaluations_left,
         exhaustive_evaluations: candidates.len() * EFFORT.seeds as usize,
         experiment: question.experiment_text()?,
         origin: ORIGIN_ASSUMED,
     })
+}
+
+/// What a slower rig says of the best few, and its verdict.
+type There = (Confirmed, Verdict);
+
+/// What a slower rig says, where one is asked; or, in words, that there is no time for it.
+fn asked(
+    confirm: Option<&Confirm<'_>>,
+    tried: &Tried<'_>,
+    verdict: &Verdict,
+    best: usize,
+) -> Result<(Option<There>, Option<String>)> {
+    let (confirm, unconfirmed) = tried.clock().has_time_for(confirm);
+    let asked = confirm.map(|confirm| confirm.ask(tried, verdict, best)).transpose()?;
+    Ok((asked, unconfirmed))
+}
+
+/// What to build instead, where a slower rig turned the choice.
+fn turned(
+    question: &Question,
+    candidates: &[Candidate],
+    there: Option<&There>,
+) -> Result<Option<Picked>> {
+    match there.filter(|(confirmed, _)| !confirmed.holds) {
+        Some((_, there)) => pick(candidates, question, there),
+        None => Ok(None),
+    }
+}
+
+/// How the layout to build is ranked.
+fn ranked_of<'v>(judged: &'v Verdict, best: &Candidate) -> Result<&'v Ranked> {
+    judged.ranked.iter().find(|ranked| is_at(best, &ranked.at)).ok_or_else(|| {
+        Error::failure("the best layout is not ranked any more; this is our mistake")
+    })
+}
+
+/// Levels that are named and not tried, and what is said of the work where it runs on the layout that is chosen, as that nothing polls
+/// through md; what was said of the work before is not said again.
+fn warnings(tried: &Tried<'_>, best: &Candidate) -> Result<Vec<String>> {
+    let plan = Run::plan(&tried.with(&best.settings(), 0)?, tried.rig())?;
+    let is_known =
+        |told: &str| tried.question.work.warnings.iter().any(|known| told.contains(known.as_str()));
+    let of_work = plan.warnings().iter();
+    let of_work = of_work.filter(|told| told.contains("`workload.") && !is_known(told));
+    Ok(tried.question.left_out().into_iter().chain(of_work.cloned()).collect())
 }
 
 /// What stands below the answer, of the layout that is recommended; what a slower rig measured is as it was judged there.
@@ -199,186 +232,6 @@ fn front_of(
     Ok((groups, front))
 }
 
-/// What a search found.
-struct Searched {
-    verdict: Verdict,
-    /// What to build, and why.
-    picked: Picked,
-}
-
-/// Searches the candidates. What published rules name is measured too, and may be better than what short trials had put first.
-fn search(
-    tried: &mut Tried<'_>,
-    candidates: &[Candidate],
-    places: &[Vec<usize>],
-) -> Result<Searched> {
-    let (verdict, picked) = raced(tried, candidates, places).map_err(beforehand::with_names)?;
-    let Some(picked) = picked else {
-        return Err(nothing_found(&verdict));
-    };
-    let (best, _) = picked;
-    let (_, more) = of_question::measured(tried, candidates, best)?;
-    let (verdict, picked) = if more {
-        let (verdict, settled) = settled(tried, candidates)?;
-        (verdict, settled.unwrap_or(picked))
-    } else {
-        (verdict, picked)
-    };
-    if !measure_defaults_of_front(tried, &verdict, picked.0)? {
-        return Ok(Searched { verdict, picked });
-    }
-    let verdict = tried.verdict()?;
-    let picked = pick(candidates, tried.question, &verdict)?.unwrap_or(picked);
-    Ok(Searched { verdict, picked })
-}
-
-/// Measures the default of each other level on the front as often as its fastest, where short trials do not have it far behind:
-/// there it is shown where nothing of its level is reliably better. Whether there were any.
-fn measure_defaults_of_front(
-    tried: &mut Tried<'_>,
-    verdict: &Verdict,
-    best: usize,
-) -> Result<bool> {
-    let candidates = tried.candidates;
-    let rows = front::front(tried.question, verdict, &candidates[best], None)?;
-    let levels = rows.iter().filter_map(FrontRow::level);
-    let short = if tried.short.is_empty() { None } else { Some(tried.short_verdict()?) };
-    let value = |place: usize| {
-        let ranked = short.as_ref()?.ranked.iter();
-        ranked.clone().find(|of| is_at(&candidates[place], &of.at)).map(|of| of.value)
-    };
-    let mut asked: Vec<(usize, usize)> = Vec::new();
-    for level in levels.filter(|level| *level != candidates[best].level) {
-        let place = |ranked: &Ranked| candidates.iter().position(|of| is_at(of, &ranked.at));
-        let mut measured = verdict.ranked.iter().filter_map(|of| Some((place(of)?, of.trials)));
-        let fastest = measured.find(|(place, _)| candidates[*place].level == level);
-        let default = candidates.iter().position(|of| of.level == level && is_default(of));
-        let (Some((fastest, trials)), Some(default)) = (fastest, default) else { continue };
-        let behind = value(fastest).zip(value(default));
-        let behind = behind.map_or(0.0, |(own, other)| verdict.better.ahead(own, other));
-        if default != fastest && behind <= verdict.noise.half_width(trials, trials) + SHORT_ERROR {
-            asked.push((default, trials));
-        }
-    }
-    let before = tried.count;
-    for (place, trials) in asked {
-        for seed in 0..trials as u64 {
-            measure_missing(tried, &[place], seed)?;
-        }
-    }
-    Ok(tried.count > before)
-}
-
-/// Measures what decides, and says what to build; nothing where no candidate may be chosen.
-pub(crate) fn raced(
-    tried: &mut Tried<'_>,
-    candidates: &[Candidate],
-    places: &[Vec<usize>],
-) -> Result<(Verdict, Option<Picked>)> {
-    let question = tried.question;
-    let ranks = if candidates.len() > ALL_MAX { tried.rank()? } else { Vec::new() };
-    let prior = (!ranks.is_empty()).then_some(Prior { scores: &ranks, kinds: LEVEL });
-    race(places, prior, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
-    measure_default(tried, candidates, question)?;
-    settled(tried, candidates)
-}
-
-/// What was measured, and what to build. What is kept although another layout is ahead by more than models err gets as many
-/// seeds as that one, up to five: few trials make wide intervals, and a default with one would tie with what is 15 % faster.
-fn settled(tried: &mut Tried<'_>, candidates: &[Candidate]) -> Result<(Verdict, Option<Picked>)> {
-    let question = tried.question;
-    let mut verdict = tried.verdict()?;
-    let mut picked = pick(candidates, question, &verdict)?;
-    for _ in 0..KEPT_MAX {
-        let Some(both) = unsettled(candidates, &verdict, picked) else { break };
-        for seed in 1..SETTLED_SEEDS {
-            measure_missing(tried, &both, seed)?;
-        }
-        verdict = tried.verdict()?;
-        let next = pick(candidates, question, &verdict)?;
-        if next == picked {
-            break;
-        }
-        picked = next;
-    }
-    by_spindles(tried, verdict, picked)
-}
-
-/// Measures what has not run with this seed.
-fn measure_missing(tried: &mut Tried<'_>, places: &[usize], seed: u64) -> Result<()> {
-    let is_missing = |&place: &usize| tried.of_seed(&tried.candidates[place], seed).is_empty();
-    let missing: Vec<usize> = places.iter().copied().filter(is_missing).collect();
-    if !missing.is_empty() {
-        tried.measure(&missing, seed)?;
-    }
-    Ok(())
-}
-
-/// Where rates hang on how spindles stand, what may be chosen gets many seeds: what is picked, the fastest, the next of
-/// another level, and md's own chunk.
-fn by_spindles(
-    tried: &mut Tried<'_>,
-    mut verdict: Verdict,
-    mut picked: Option<Picked>,
-) -> Result<(Verdict, Option<Picked>)> {
-    let candidates = tried.candidates;
-    for _ in 0..KEPT_MAX {
-        let hangs = verdict.points.iter().any(|point| point.about == "spindles");
-        let (true, Some((best, _))) = (hangs, picked) else { break };
-        let ranked = verdict.ranked.iter();
-        let mut order =
-            ranked.filter_map(|ranked| candidates.iter().position(|of| is_at(of, &ranked.at)));
-        let measured: Vec<usize> = order.by_ref().collect();
-        let of_another = |&place: &usize| candidates[place].level != candidates[best].level;
-        let is_default = |&place: &usize| {
-            is_default(&candidates[place])
-                && is_alike(tried.question, &candidates[place].level, &candidates[best].level)
-        };
-        let mut contested: Vec<usize> =
-            [best].into_iter().chain(measured.first().copied()).collect();
-        contested.extend(measured.iter().copied().find(of_another));
-        contested.extend(measured.iter().copied().filter(is_default));
-        contested.sort_unstable();
-        contested.dedup();
-        let before = tried.count;
-        for seed in 1..SPINDLE_SEEDS {
-            measure_missing(tried, &contested, seed)?;
-        }
-        if tried.count == before {
-            break;
-        }
-        verdict = tried.verdict()?;
-        picked = pick(candidates, tried.question, &verdict)?;
-    }
-    Ok((verdict, picked))
-}
-
-/// What is kept for being a default, and the fastest, where that is ahead by more than the model's error.
-fn unsettled(
-    candidates: &[Candidate],
-    verdict: &Verdict,
-    picked: Option<Picked>,
-) -> Option<[usize; 2]> {
-    let (kept, _) = picked.filter(|(_, why)| {
-        matches!(why, Why::Default | Why::DefaultOfSafest | Why::Nearest | Why::LessRisk)
-    })?;
-    let first = verdict.ranked.first()?;
-    let fastest = candidates.iter().position(|of| is_at(of, &first.at))?;
-    let own = verdict.ranked.iter().find(|ranked| is_at(&candidates[kept], &ranked.at))?;
-    let ahead = verdict.better.ahead(first.value, own.value);
-    (ahead > verdict.noise.model_error.ln_1p()).then_some([kept, fastest])
-}
-
-/// Why nothing is recommended; where a limit is not met, with what the nearest layout has.
-fn nothing_found(verdict: &Verdict) -> Error {
-    let is_why = |about: &str| ["limit", "not steady", "overloaded"].contains(&about);
-    let limits = verdict.points.iter().filter(|point| is_why(&point.about));
-    let lines =
-        std::iter::once(verdict.answer.as_str()).chain(limits.map(|point| point.text.as_str()));
-    let lines: Vec<&str> = lines.collect();
-    Error::failure(format!("no layout can be recommended: {}", lines.join("\n")))
-}
-
 /// Tries what was assumed otherwise, against what may be ahead then. Trials in full that were made against an `other` count for
 /// more.
 fn doubts(
@@ -403,32 +256,6 @@ fn doubts(
         doubt::by_full_trials(&mut doubts, other, reasons, (better, even));
     }
     Ok((doubts, left))
-}
-
-/// Measures the default of each level that holds and survives as much as the best: it is kept where nothing is better. Where
-/// only a rate counts, that of each level.
-fn measure_default(
-    tried: &mut Tried<'_>,
-    candidates: &[Candidate],
-    question: &Question,
-) -> Result<()> {
-    let verdict = tried.verdict()?;
-    let is_measured = |of: &Candidate| verdict.ranked.iter().any(|ranked| is_at(of, &ranked.at));
-    let best = verdict.ranked.first();
-    let best = best.and_then(|best| candidates.iter().find(|of| is_at(of, &best.at)));
-    let missing = (0..candidates.len()).filter(|&place| {
-        let of = &candidates[place];
-        is_default(of)
-            && !is_measured(of)
-            && best.is_some_and(|best| {
-                question.is_unwaited() || is_alike(question, &of.level, &best.level)
-            })
-    });
-    let missing: Vec<usize> = missing.collect();
-    if !missing.is_empty() {
-        tried.measure(&missing, 0)?;
-    }
-    Ok(())
 }
 
 /// That ZFS has a layout that survives three failures and holds more.

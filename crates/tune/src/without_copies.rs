@@ -4,8 +4,8 @@
 use crate::candidate::Candidate;
 use crate::front::room;
 use crate::question::Question;
+use crate::searched::raced;
 use crate::tried::{Tried, is_at};
-use crate::tune::raced;
 use lab::Result;
 use lab::run::Run;
 use risk::in_words;
@@ -68,7 +68,13 @@ impl WithoutCopies {
         let Ok((candidates, places)) = stripes.candidates() else { return Ok(None) };
         let watch = &mut |_| ();
         let mut own = Tried::new(&stripes, &candidates, tried.rig(), watch)?;
-        let Some((place, _)) = raced(&mut own, &candidates, &places)?.1 else { return Ok(None) };
+        let place = match raced(&mut own, &candidates, &places) {
+            Ok((_, Some((place, _)))) => place,
+            Ok((_, None)) => return Ok(None),
+            // There was no time for any.
+            Err(_) if question.clock.is_over() => return Ok(None),
+            Err(error) => return Err(error),
+        };
         let stripe = &candidates[place];
         // Both are judged together, as if both had been asked about.
         let manifest = Run::plan(&of(&[STRIPE, best.level.name]).experiment()?, tried.rig())?;

@@ -4,7 +4,7 @@ use super::catalogue::inventory;
 use super::print_json;
 use super::run::{note, open, warn};
 use super::written::PAGE;
-use crate::flags::TuneFlags;
+use crate::flags::{Time, TuneFlags};
 use crate::interrupt;
 use crate::progress::{Bar, Pulse};
 use block::units::parse_bytes;
@@ -16,7 +16,7 @@ use lab::{Error, Result};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use store::expression::Objective;
 use store::known::KnownDrive;
 use tune::drives::{Asked as AskedDrives, held, warnings};
@@ -184,11 +184,21 @@ impl Rigs {
     }
 }
 
-/// Until when what-if trials begin, from now on: always, where nothing is said, so that the same question has the same answer.
+/// Until when trials begin, from now on: always, where nothing is said, so that the same question has the same answer.
 fn clock(flags: &TuneFlags) -> Clock {
-    let Some(within) = &flags.what_if else { return Clock::default() };
-    let (start, time) = (Instant::now(), within.time);
-    Clock::within(&within.written, move || start.elapsed() >= time)
+    let start = Instant::now();
+    let spent = |time: Duration| {
+        // Of no time all is over.
+        move || start.elapsed().as_secs_f64() / time.as_secs_f64().max(f64::MIN_POSITIVE)
+    };
+    let mut clock = Clock::default();
+    if let Some(Time { time, written }) = &flags.time_limit {
+        clock = clock.within(written, spent(*time));
+    }
+    if let Some(Time { time, written }) = &flags.what_if {
+        clock = clock.what_if(written, spent(*time));
+    }
+    clock
 }
 
 /// What to build of drives: blocks are asked of the model, files of what has the file systems.

@@ -90,7 +90,11 @@ pub(crate) struct TuneFlags {
     /// Random seed [default: 1, or that of FILE]
     #[arg(long, value_name = "S", value_parser = super::seed)]
     pub(crate) seed: Option<u64>,
-    /// Time limit for what-if trials, counted from the start [default: none]
+    /// Time limit, counted from the start: no trial begins later, and the answer says what was not tried [default: none,
+    /// so that the same question has the same answer everywhere]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) time_limit: Option<Time>,
+    /// The same for what-if trials alone: what to build does not depend on them
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) what_if: Option<Time>,
     /// Write everything assumed as an experiment for `ileave run`; an existing file is kept

@@ -36,7 +36,9 @@ fn the_json_has_the_keys_that_were_promised() {
         "assumed",
         "confirmed",
         "evaluations",
+        "evaluations_left",
         "short_evaluations",
+        "short_evaluations_left",
         "exhaustive_evaluations",
     ];
     assert_eq!(keys, promised);
@@ -297,6 +299,20 @@ fn what_no_layout_meets_ends_with_1() {
         assert!(said.contains("no layout meets ") && said.ends_with(nearest), "{said}");
     }
     assert!(error(&["--survive", "4"]).contains("no level survives 4"));
+}
+
+/// Nothing begins once the time is over; a time that is none is the flag's fault.
+#[test]
+fn without_time_there_is_no_answer() {
+    let output = ileave(scratch().path(), &with(&["--time-limit", "0s"]));
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let why = "error: no layout was measured before the time limit was over (`--time-limit 0s`); give more time, or ask about fewer layouts\n";
+    assert!(said.ends_with(why), "{said}");
+    let output = ileave(scratch().path(), &with(&["--time-limit", "soon"]));
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("--time-limit") && said.contains("soon"), "{said}");
 }
 
 #[test]

@@ -5,10 +5,12 @@
 
 use crate::beside::OfExperiment;
 use crate::lanes::side_by_side;
-use crate::mount::TRIED;
-use crate::pair::Both;
+use crate::mount::{Mount, TRIED};
+use crate::pair::{Both, Measured, Pair};
+use crate::posed::search::measure_missing;
 use crate::posed::{Posed, verdict_of};
 use crate::space::{At, Open, Space, named};
+use crate::tried::Settings;
 use lab::Result;
 use std::ops::Range;
 use store::record::Record;
@@ -35,6 +37,8 @@ pub(crate) struct Rivals {
     options: Vec<&'static str>,
     /// Where one of them is chosen: what would be chosen without it, and how far behind it that is.
     instead_of: Option<String>,
+    /// The same layout without its option and with it.
+    pub(crate) mount: Option<Mount>,
     /// How many trials that took.
     pub(crate) trials: usize,
 }
@@ -125,9 +129,17 @@ fn among(
     }
     more.extend(measured(posed, space, open, &own, 0)?);
     let again: Vec<&With> = own.iter().chain(&ahead).copied().collect();
+    let mut plain = of_layout(space, records, &first.at);
+    let known = plain.len();
     for seed in MORE_SEEDS {
         more.extend(measured(posed, space, open, &again, seed)?);
+        // What they are compared with has as many seeds.
+        if let Some(place) = space.place(&first.at).filter(|_| space.experiment.run().repeats == 1)
+        {
+            measure_missing(space, open, (place, seed), &mut plain)?;
+        }
     }
+    more.extend(plain.split_off(known));
     rivals.trials = more.len();
     let judged = judge(&more)?;
     let Some(best) = judged.ranked.first() else { return Ok(rivals) };
@@ -146,7 +158,8 @@ fn among(
     });
     let instead = format!("{}{behind}", first.label);
     rivals.instead_of = Some(instead_of(&taken.both, &instead));
-    more.retain(|of| of.at == taken.at);
+    more.retain(|of| of.at == taken.at || space.at_of(of) == first.at);
+    rivals.mount = beside_itself(posed, space, open, (taken, records, &more));
     let (place, both) = (taken.place, taken.both);
     space.add(place, (both.key, both.values[1]))?;
     records.extend(more);
@@ -154,11 +167,37 @@ fn among(
     Ok(rivals)
 }
 
+/// What the option does to the layout that is chosen for it, over the same seeds.
+fn beside_itself(
+    posed: &Posed,
+    space: &Space,
+    open: &Open<'_>,
+    (taken, records, with): (&With, &[Record], &[Record]),
+) -> Option<Mount> {
+    let (wishes, best) = (&posed.wishes, &space.layouts[taken.place]);
+    let layout = OfExperiment { space, open, wishes, best, records };
+    let mut measured = Measured::by_search(&layout);
+    for seed in 0..MORE_SEEDS.end {
+        let repeat = seed * space.experiment.run().repeats;
+        let is_own = |of: &&Record| of.repeat == repeat && of.at == taken.at;
+        let own = with.iter().filter(is_own).cloned().collect();
+        let option = (taken.both.key.to_string(), taken.both.values[1].to_string());
+        measured.know(seed, vec![option], own);
+    }
+    let pair = Pair::measure(&layout, &[taken.both], &Settings::new(), &mut measured).pop()?;
+    Mount::of_choice(taken.both, pair)
+}
+
 /// Where another is chosen for its option: what would be otherwise, and what the option endangers.
 fn instead_of(both: &Both, instead: &str) -> String {
     let option = option_of(both);
     let beside = TRIED.iter().find(|of| of.both.key == both.key).map_or("", |of| of.beside);
     format!("set `-o {option}`, as the commands do: without it the choice is {instead}{beside}")
+}
+
+/// What was measured of a layout.
+fn of_layout(space: &Space, records: &[Record], at: &At) -> Vec<Record> {
+    records.iter().filter(|of| space.at_of(of) == *at).cloned().collect()
 }
 
 fn value_of(verdict: &Verdict, at: &At) -> Option<f64> {
@@ -304,5 +343,26 @@ mod tests {
              flushed may hold what its blocks held before"
         );
         assert!(said("xfs").ends_with("without it the choice is md-raid6"));
+    }
+
+    /// `mount` was null in `--json` where another layout was chosen for its option: what the option does there went unsaid.
+    #[test]
+    fn what_the_option_does_to_the_layout_that_is_chosen_for_it_is_known() {
+        let text = "run.repeats = 1\nfs.kind = 'ext4'\nvolume.drives = '4xp4800x-375gb'\n\
+                    volume.level = ['md-raid10', 'md-raid5']\n\
+                    [workload.w]\nkind = 'mail'\nagents = 2\nmessages = 40\nmailboxes = 4\n";
+        let (posed, space, records) = posed(text);
+        let both = crate::mount::tried("ext4").unwrap();
+        let taken = With::of(&space, 1, both);
+        let with = measured(&posed, &space, &opens(), &[&taken], 0).unwrap();
+        assert_eq!(with.len(), 1);
+        let mount = beside_itself(&posed, &space, &opens(), (&taken, &records, &with)).unwrap();
+        assert_eq!(
+            (mount.to_set(), mount.setting()),
+            (Some("data=writeback"), Some(("fs.data", "writeback")))
+        );
+        let json = serde_json::to_value(&mount).unwrap();
+        assert_eq!((&json["option"], &json["take"]), (&"data=writeback".into(), &true.into()));
+        assert!(json["times"].as_f64().is_some_and(|times| times > 0.0), "{json}");
     }
 }

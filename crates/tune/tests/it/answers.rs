@@ -11,7 +11,7 @@ use tune::{Clock, Drives, Question, tune};
 
 /// Without what-if trials: for tests that look at none of what they say.
 fn no_what_ifs() -> Clock {
-    Clock::within("0s", || true)
+    Clock::default().what_if("0s", || 1.0)
 }
 
 /// The answer of so many disks of 18 TB that survive so many failures.
@@ -353,4 +353,19 @@ fn disks_of_an_instance_are_what_they_are() {
     assert!(volumes.contains("latency_p50_us = 1800 ("), "{volumes}");
     assert!(volumes.contains("each has 5000 I/Os a second and 200 MB/s"), "{volumes}");
     assert!(!volumes.contains("but only onto a spare"));
+}
+
+/// Nothing polls through md: `run` warned of that, and `tune` said nothing.
+#[test]
+fn what_the_work_does_not_get_from_the_layout_is_warned_of() {
+    let drives = Drives::new(2, catalogue::drive("980-pro-1tb").unwrap()).unwrap();
+    let mut work = Work::find("vm", &drives).unwrap();
+    work.set("workload.vm.engine=io_uring-polled").unwrap();
+    let levels = vec!["md-mirror".to_string()];
+    let clock = no_what_ifs();
+    let question = Question { survive: 1, levels, clock, ..Question::new(drives, work) };
+    let found = tune(&question, &Sim, None, &mut |_| ()).unwrap();
+    let [told] = found.warnings.as_slice() else { panic!("{:?}", found.warnings) };
+    assert!(told.contains("`workload.vm.engine` = io_uring-polled: only NVMe drives"), "{told}");
+    assert!(told.ends_with("taken as io_uring-plain"), "{told}");
 }

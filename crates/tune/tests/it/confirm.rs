@@ -18,7 +18,7 @@ fn question(levels: &[&str]) -> Question {
 
 #[test]
 fn the_model_agrees_with_itself() {
-    let clock = Clock::within("0s", || true);
+    let clock = Clock::default().what_if("0s", || 1.0);
     let question = Question { clock, ..question(&["md-raid10", "md-raid5"]) };
     let opened = AtomicU32::new(0);
     let open = |_: &Experiment| -> Result<Box<dyn Rig>> {

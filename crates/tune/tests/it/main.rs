@@ -2,4 +2,5 @@
 
 mod answers;
 mod confirm;
+mod explore;
 mod race;
