@@ -55,11 +55,16 @@ impl Core {
         }
     }
 
+    /// Whether plans are what the layout says: nothing is being restored or was, and the array is up.
+    #[inline]
+    pub(super) fn plans_plainly(&self) -> bool {
+        !self.down && self.restoring.is_none() && !self.locks_regions
+    }
+
     /// Fills the plan of the `request` of `owner` in `slot`.
     #[inline]
     pub(super) fn lay_plan(&mut self, slot: usize, owner: Owner, request: &Request) -> Laid {
-        let is_plain = !self.down && self.restoring.is_none() && !self.locks_regions;
-        if !is_plain || !matches!(owner, Owner::Caller(_)) {
+        if !self.plans_plainly() || !matches!(owner, Owner::Caller(_)) {
             return self.lay_other_plan(slot, owner, request);
         }
         let plan = &mut self.plans[slot];
