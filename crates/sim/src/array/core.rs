@@ -225,27 +225,6 @@ impl Core {
         }
     }
 
-    /// Gives `request` a slot, without a plan.
-    #[inline]
-    pub(super) fn hold(&mut self, now: Nanos, owner: Owner, request: &Request) -> usize {
-        let slot = self.active.insert(Active {
-            owner,
-            request: request.parted(),
-            epoch: self.epoch,
-            stage: 0,
-            rows_locked: 0,
-            progress: Progress::default(),
-            repairs: 0,
-            inside: None,
-        });
-        if slot == self.plans.len() {
-            self.plans.push(Plan::default());
-            self.ledgers.push(Ledger::start(now));
-        }
-        self.ledgers[slot] = Ledger::start(now);
-        slot
-    }
-
     /// The slot of the next request whose stage is to be prepared and then started. Ask until there is
     /// none, after every call that can make one ready.
     #[inline]
