@@ -61,6 +61,12 @@ pub trait Layout {
     /// sectors from it on (at least 1) are contiguous in every copy.
     fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64;
 
+    /// Where all of `sectors` sectors from `sector` on are, if one stretch of one member has them and no other copy is: as
+    /// long as that member is up, a read of them is one command to it. A layout that says nothing is right, too.
+    fn only_place(&self, _sector: u64, _sectors: u32) -> Option<Place> {
+        None
+    }
+
     /// The sector of the volume at `place` (none where it holds parity or nothing), and for how many
     /// sectors from there on (at least 1) the mapping is contiguous.
     fn holds(&self, place: Place) -> (Option<u64>, u64);
@@ -149,6 +155,10 @@ impl<L: Layout + ?Sized> Layout for Box<L> {
 
     fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64 {
         (**self).places(sector, places)
+    }
+
+    fn only_place(&self, sector: u64, sectors: u32) -> Option<Place> {
+        (**self).only_place(sector, sectors)
     }
 
     fn holds(&self, place: Place) -> (Option<u64>, u64) {

@@ -4,15 +4,16 @@
 //! device below. As in ccd(4), all commands of a stage are built before the first is sent. So the
 //! processor's work on them comes first, and the disks cannot hide it.
 //!
-//! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/copy_choice.rs`
-//! chooses the copy that serves a read; `array/sending.rs` sends the commands of a stage, by the threads of
-//! `array/threads.rs` where these may sleep; `array/rebuild.rs` restores a member while the array serves, `array/barrier.rs` as md
+//! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/passing.rs` passes reads on
+//! that need neither; `array/copy_choice.rs` chooses the copy that serves a read; `array/sending.rs` sends the
+//! commands of a stage, by the threads of `array/threads.rs` where these may sleep; `array/rebuild.rs` restores a member while the array serves, `array/barrier.rs` as md
 //! does it, and `array/repair.rs` rewrites what a member cannot read.
 
 mod barrier;
 mod copy_choice;
 mod core;
 mod locks;
+mod passing;
 mod planning;
 mod rebuild;
 mod repair;
@@ -163,10 +164,8 @@ impl<D: Device> Array<D> {
             return self.start_by_thread(now, slot);
         }
         let stage = self.core.stage(slot);
-        match stage.owner.and_then(|tag| self.submitted_by.remove(&tag)) {
-            Some(sender) => self.driver.plugs.begin_for(sender),
-            None => self.driver.plugs.begin(&stage.request),
-        }
+        let sender = stage.owner.and_then(|tag| self.submitted_by.remove(&tag));
+        self.driver.plugs.begin_by(sender, &stage.request);
         self.has_sent = true;
         let below = &mut self.below;
         self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
@@ -203,7 +202,16 @@ impl<D: Device> Device for Array<D> {
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.geometry.check(&request);
-        if let Some(sender) = self.driver.plugs.sender() {
+        let sender = self.driver.plugs.sender();
+        if self.driver.is_free()
+            && self.driver.plugs.senders().is_none()
+            && let Some((tag, command)) = self.core.pass(now, tag, &request)
+        {
+            self.driver.plugs.begin_by(sender, &request);
+            self.has_sent = true;
+            return self.below.submit(now, tag, command);
+        }
+        if let Some(sender) = sender {
             self.submitted_by.insert(tag, sender);
         }
         // md's thread goes before a program.
@@ -232,6 +240,11 @@ impl<D: Device> Device for Array<D> {
             let below = self.below.proceed(own.unwrap_or(limit), &mut self.events);
             let Some(step) = below.or(own) else { return came };
             if below.is_some() {
+                if own.is_none() && out.is_empty() && self.core.hand_back(&mut self.events) {
+                    // Nothing else is due at that time.
+                    std::mem::swap(&mut self.events, out);
+                    return below;
+                }
                 self.take_events();
             }
             while let Some(&(at, slot)) = self.in_work.front()

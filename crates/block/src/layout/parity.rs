@@ -278,6 +278,16 @@ fn parity_op(op: Op) -> Op {
 type Planned = Result<(), Unservable>;
 
 impl Layout for Parity {
+    fn only_place(&self, sector: u64, sectors: u32) -> Option<Place> {
+        let (number, start) = self.interleave.divide(sector);
+        let (row, unit) = self.data_units.divide(number);
+        let is_whole = start + u64::from(sectors) <= self.interleave.get();
+        is_whole.then(|| Place {
+            member: self.columns(row).member(unit as u32),
+            sector: row * self.interleave.get() + start,
+        })
+    }
+
     fn members(&self) -> usize {
         self.members as usize
     }

@@ -75,6 +75,12 @@ impl Layout for Raid0 {
         copies::plan_single(self.members(), request, health, plan, place)
     }
 
+    #[inline]
+    fn only_place(&self, sector: u64, sectors: u32) -> Option<Place> {
+        let (place, run) = self.table.place(sector);
+        (u64::from(sectors) <= run).then_some(place)
+    }
+
     fn holds(&self, place: Place) -> (Option<u64>, u64) {
         match self.table.sector_at(place) {
             (Some(sector), run) if sector >= self.sectors => (None, run),

@@ -71,6 +71,12 @@ impl Layout for Stripe {
         run
     }
 
+    #[inline]
+    fn only_place(&self, sector: u64, sectors: u32) -> Option<Place> {
+        let (place, run) = self.table.place(sector);
+        (u64::from(sectors) <= run).then_some(place)
+    }
+
     fn holds(&self, place: Place) -> (Option<u64>, u64) {
         self.table.sector_at(place)
     }

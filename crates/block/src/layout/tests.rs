@@ -379,6 +379,37 @@ fn one_copy_is_planned_as_several_are() {
     assert!(failed > 0);
 }
 
+/// What a layout says of the only place is what it plans for a read, whoever else is down.
+#[test]
+fn a_read_of_the_only_place_is_planned_as_that_command() {
+    let sizes = [72, 64, 80, 64, 72];
+    for name in ["stripe", "raid4", "raid5", "raid6", "mirror", "concat"] {
+        let level: Level = name.parse().unwrap();
+        let members = if name == "mirror" { 2 } else { 5 };
+        let layout = level.lay_out(8, &sizes[..members]).unwrap();
+        let mut said = 0;
+        for health in [Health::all_up(members), one_down(members, 1)] {
+            for (sector, sectors) in
+                (0..layout.sectors()).flat_map(|at| [(at, 1), (at, 5), (at, 8), (at, 9)])
+            {
+                let is_there = sector + u64::from(sectors) <= layout.sectors();
+                let place = layout.only_place(sector, sectors).filter(|_| is_there);
+                let Some(place) = place.filter(|place| health.is_up(place.member)) else {
+                    continue;
+                };
+                let mut plan = Plan::new();
+                layout.plan(Request::read(sector, sectors), &health, &mut plan).unwrap();
+                let mut expected = Plan::new();
+                expected.step(Op::Read, place, sectors, Content::Data(sector));
+                assert_eq!(plan.steps(), expected.steps(), "{name}, {sector} and {sectors}");
+                assert_eq!((plan.stages(), plan.rows().len()), (1, 0));
+                said += 1;
+            }
+        }
+        assert_eq!(said > 0, !["mirror", "concat"].contains(&name), "{name}");
+    }
+}
+
 fn one_down(members: usize, member: u32) -> Health {
     let mut health = Health::all_up(members);
     health.fail(member);

@@ -3,7 +3,7 @@
 //! The layout only lists the copies ([`block::Plan::others`]). Which is best depends on what each member
 //! is doing, so the run decides, by the rule of the driver that is modelled.
 
-use block::{Place, Plan, Request, Step};
+use block::{Op, Place, Plan, Request, Step};
 
 /// The rule by which a driver chooses among the copies that are up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +44,18 @@ pub(super) struct Member {
     pub(super) head: u64,
     /// Where the last read that was sent to it ends (md's `next_seq_sect`).
     pub(super) next_sector: u64,
+}
+
+impl Member {
+    /// `request` is sent to it.
+    #[inline]
+    pub(super) fn sent(&mut self, request: &Request) {
+        self.in_flight += 1;
+        self.position = request.end();
+        if request.op == Op::Read {
+            self.next_sector = request.end();
+        }
+    }
 }
 
 impl CopyChoice {

@@ -17,6 +17,7 @@
 use super::Rebuild;
 use super::copy_choice::{CopyChoice, Member, end_on};
 use super::locks::Locks;
+use super::passing::{self, Passed};
 use super::rebuild::Restoring;
 use crate::outbox::{Outbox, earlier};
 use crate::progress::Progress;
@@ -33,6 +34,8 @@ pub struct Core {
     pub(super) layout: Box<dyn Layout>,
     pub(super) health: Health,
     pub(super) active: Slab<Active>,
+    /// Reads in flight that need no plan.
+    pub(super) passed: Slab<Passed>,
     /// The plan of the request in each slot. Those of empty slots are kept for their memory.
     pub(super) plans: Vec<Plan>,
     /// Likewise where the time of the request in each slot went.
@@ -133,7 +136,7 @@ impl Name {
     }
 
     pub(super) fn tag(self) -> Tag {
-        debug_assert!(self.slot < 1 << 24 && self.step < 1 << 23 && self.member < 1 << 16);
+        debug_assert!(self.slot < 1 << 23 && self.step < 1 << 23 && self.member < 1 << 16);
         let (slot, step) = (self.slot as Tag, self.step as Tag);
         slot << 40 | step << 17 | Tag::from(self.modifies) << 16 | Tag::from(self.member)
     }
@@ -156,6 +159,7 @@ impl Core {
             layout,
             health: Health::all_up(members),
             active: Slab::new(),
+            passed: Slab::new(),
             plans: Vec::new(),
             ledgers: Vec::new(),
             spare: Plan::default(),
@@ -202,21 +206,7 @@ impl Core {
     }
 
     pub(super) fn accept(&mut self, now: Nanos, owner: Owner, request: Request) {
-        let slot = self.active.insert(Active {
-            owner,
-            request: request.parted(),
-            epoch: self.epoch,
-            stage: 0,
-            rows_locked: 0,
-            progress: Progress::default(),
-            repairs: 0,
-            inside: None,
-        });
-        if slot == self.plans.len() {
-            self.plans.push(Plan::default());
-            self.ledgers.push(Ledger::start(now));
-        }
-        self.ledgers[slot] = Ledger::start(now);
+        let slot = self.hold(now, owner, &request);
         if self.restoring.is_some()
             && matches!(owner, Owner::Caller(_))
             && self.is_held_back(now, slot, &request)
@@ -262,6 +252,7 @@ impl Core {
     /// A command is done; `spent` says where its time went.
     #[inline]
     pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: &Spent) {
+        let tag = if passing::is_passed(tag) { self.hold_passed(tag) } else { tag };
         let Name { slot, step, modifies, member } = Name::read(tag);
         self.members[member as usize].in_flight -= 1;
         if self.copy_choice != CopyChoice::Idlest {
@@ -331,7 +322,8 @@ impl Core {
     pub fn rebuild(&mut self, now: Nanos, rebuild: Rebuild, part: Range<u64>) {
         assert!(!part.is_empty(), "there is something to restore");
         assert!(rebuild.bytes_per_s != Some(0), "it would never end");
-        assert!(self.active.is_empty(), "no request is in flight when a rebuild starts");
+        let is_idle = self.active.is_empty() && self.passed.is_empty();
+        assert!(is_idle, "no request is in flight when a rebuild starts");
         self.health.fail(rebuild.member);
         self.restoring = Some(Restoring::new(now, rebuild, part));
         self.locks_regions = self.layout.parity().is_none();
@@ -424,6 +416,7 @@ impl Core {
         let Some(fault) = what.aborts_all() else { return };
         // A power cut loses what was done but not durable, and no further event follows for it.
         self.active.retain(|_, active| active.progress.abort(what, fault));
+        self.abort_passed(fault);
         if let Some(restoring) = &mut self.restoring {
             let waiting = restoring.take_waiting();
             if what == Disturbance::PowerCut {
@@ -445,6 +438,7 @@ impl Core {
                 active.progress.fail(Fault::Failed);
             }
         }
+        self.abort_passed(Fault::Failed);
         self.end_rebuild(now);
     }
 
@@ -482,7 +476,7 @@ impl Core {
 
     /// Adds what it has done so far to `counters`.
     pub fn count(&self, counters: &mut Counters) {
-        counters.kept += self.active.len() as u64;
+        counters.kept += (self.active.len() + self.passed.len()) as u64;
         counters.restored_sectors += self.restored_sectors;
         counters.restored_at = counters.restored_at.max(self.restored_at);
     }

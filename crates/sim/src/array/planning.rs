@@ -2,8 +2,10 @@
 
 use super::core::{Active, Core, Owner};
 use super::rebuild::{Verdict, lock_chunk_regions, lock_regions};
+use crate::progress::Progress;
+use crate::spent::Ledger;
 use crate::{Fault, Nanos, Part, Spent};
-use block::{Op, Place, Request, Unservable};
+use block::{Op, Place, Plan, Request, Unservable};
 
 /// The result of planning a request.
 pub(super) enum Laid {
@@ -14,6 +16,27 @@ pub(super) enum Laid {
 }
 
 impl Core {
+    /// Gives `request` a slot, without a plan.
+    #[inline]
+    pub(super) fn hold(&mut self, now: Nanos, owner: Owner, request: &Request) -> usize {
+        let slot = self.active.insert(Active {
+            owner,
+            request: request.parted(),
+            epoch: self.epoch,
+            stage: 0,
+            rows_locked: 0,
+            progress: Progress::default(),
+            repairs: 0,
+            inside: None,
+        });
+        if slot == self.plans.len() {
+            self.plans.push(Plan::default());
+            self.ledgers.push(Ledger::start(now));
+        }
+        self.ledgers[slot] = Ledger::start(now);
+        slot
+    }
+
     /// Plans the request in `slot` and starts it, or reports that it cannot be served.
     pub(super) fn plan(&mut self, now: Nanos, slot: usize) {
         let Active { owner, request, .. } = &self.active[slot];
@@ -55,11 +78,16 @@ impl Core {
         }
     }
 
+    /// Whether plans are what the layout says: nothing is being restored or was, and the array is up.
+    #[inline]
+    pub(super) fn plans_plainly(&self) -> bool {
+        !self.down && self.restoring.is_none() && !self.locks_regions
+    }
+
     /// Fills the plan of the `request` of `owner` in `slot`.
     #[inline]
     pub(super) fn lay_plan(&mut self, slot: usize, owner: Owner, request: &Request) -> Laid {
-        let is_plain = !self.down && self.restoring.is_none() && !self.locks_regions;
-        if !is_plain || !matches!(owner, Owner::Caller(_)) {
+        if !self.plans_plainly() || !matches!(owner, Owner::Caller(_)) {
             return self.lay_other_plan(slot, owner, request);
         }
         let plan = &mut self.plans[slot];

@@ -4,7 +4,7 @@ use super::copy_choice::{CopyChoice, Member};
 use super::core::{Command, Core, Name, Owner};
 use super::rebuild::join_steps;
 use crate::{Fault, Nanos, Spent};
-use block::{Op, Request};
+use block::Request;
 
 impl Core {
     /// Starts a prepared stage: passes its commands to `send`.
@@ -87,11 +87,6 @@ impl Core {
 /// The command that carries out `request`, as its member knows of it.
 #[inline]
 fn sent(members: &mut [Member], name: Name, request: Request) -> Command {
-    let member = &mut members[request.target as usize];
-    member.in_flight += 1;
-    member.position = request.end();
-    if request.op == Op::Read {
-        member.next_sector = request.end();
-    }
+    members[request.target as usize].sent(&request);
     Command { tag: name.tag(), step: name.step, request }
 }

@@ -216,6 +216,14 @@ impl Plugs {
         self.present.set(Plug { number, thread, is_held: true, is_rest: false, tries_whole });
     }
 
+    /// The same, or of one that nobody in particular has submitted.
+    pub fn begin_by(&self, sender: Option<Sender>, request: &Request) {
+        match sender {
+            Some(sender) => self.begin_for(sender),
+            None => self.begin(request),
+        }
+    }
+
     /// When a plug that holds something since `plugged_at` is sent on; none as long as its thread neither sleeps nor has sent it all.
     pub(crate) fn closes_at(&self, number: u64, plugged_at: Nanos) -> Option<Nanos> {
         let Some(threads) = &self.threads else { return Some(plugged_at) };

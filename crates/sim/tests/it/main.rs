@@ -23,6 +23,7 @@ mod md_cells;
 mod mke2fs;
 mod one_arm;
 mod open;
+mod passing;
 mod physical;
 mod queueing;
 mod raid_controller;
