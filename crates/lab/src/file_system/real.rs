@@ -72,6 +72,22 @@ fn uuid(words: [u32; 4]) -> String {
     format!("{time:08x}-{a:04x}-{b:04x}-{c:04x}-{d:04x}{node:08x}")
 }
 
+/// The words of a command line.
+pub(super) fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(String::from).collect()
+}
+
+/// Whether `profile` is no volume for this file system, which is one device's.
+pub(super) fn one_device(kind: &str, volume: &Geometry) -> Result<()> {
+    match volume.profile {
+        None => Ok(()),
+        Some(profile) => Err(crate::Error::input(format!(
+            "`volume.level` = btrfs-{profile} is a volume of btrfs's own, and `fs.kind` = {kind}; take \
+             `fs.kind` = btrfs, or `volume.level` = single"
+        ))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,21 +108,5 @@ mod tests {
         assert!(ext4(1)[2].starts_with("stride=16,hash_seed="), "{:?}", ext4(1));
         let xfs = making("xfs", "mkfs.xfs");
         assert_eq!(xfs.clone().hashing_from(1), xfs);
-    }
-}
-
-/// The words of a command line.
-pub(super) fn words(line: &str) -> Vec<String> {
-    line.split(' ').map(String::from).collect()
-}
-
-/// Whether `profile` is no volume for this file system, which is one device's.
-pub(super) fn one_device(kind: &str, volume: &Geometry) -> Result<()> {
-    match volume.profile {
-        None => Ok(()),
-        Some(profile) => Err(crate::Error::input(format!(
-            "`volume.level` = btrfs-{profile} is a volume of btrfs's own, and `fs.kind` = {kind}; take \
-             `fs.kind` = btrfs, or `volume.level` = single"
-        ))),
     }
 }

@@ -310,7 +310,9 @@ impl Ext4 {
         let Some(reserved) = &self.reserved else { return };
         let on_their_way = reserved.files();
         let unwritten: Vec<Ino> = self.unwritten.difference(&on_their_way).copied().collect();
-        unwritten.into_iter().for_each(|ino| self.convert(ino));
+        for ino in unwritten {
+            self.convert(ino);
+        }
     }
 
     /// What sync(2) waits for, once the data are on the disk and their extents say so.

@@ -6,7 +6,7 @@
 
 use super::Mounted;
 use crate::fs::files::FsError;
-use crate::fs::filesystem::{Access, Ino, Policy, UNPLACED};
+use crate::fs::filesystem::{Access, FileSystem, Ino, Policy, UNPLACED};
 use crate::fs::kernel::Extent;
 
 impl Mounted {
@@ -108,11 +108,11 @@ impl Mounted {
         let kernel = &self.0.kernel;
         let mut result = self.place_all().await;
         kernel.start_all().await;
-        result = result.and(self.note(|fs| fs.begin_sync()).await);
+        result = result.and(self.note(FileSystem::begin_sync).await);
         kernel.wait_for_writes().await;
         // What follows when the data are there, and what is waited for behind it.
         for _ in 0..2 {
-            result = result.and(self.note(|fs| fs.sync()).await);
+            result = result.and(self.note(FileSystem::sync).await);
         }
         result.and(self.write_all().await)
     }
