@@ -90,7 +90,7 @@ fn what_the_kernel_showed_to_be_off_is_no_choice() {
     assert!((found.difference() - 0.30).abs() < 1e-12);
     let said = found.words(None).unwrap();
     assert!(
-        said.starts_with("against a real kernel the model was up to 1.30 times off (untar on ext4"),
+        said.starts_with("against a real kernel the model was up to 1.3 times off (untar on ext4"),
         "{said}"
     );
     assert!(said.contains("--on kernel"), "{said}");
