@@ -312,7 +312,11 @@ const QUARTER: &str = "2/4";
 
 /// The rates on record, by workload and cell.
 fn recorded() -> BTreeMap<(String, String), f64> {
-    let text = fs::read_to_string(project(RECORDED)).unwrap();
+    recorded_in(RECORDED)
+}
+
+fn recorded_in(path: &str) -> BTreeMap<(String, String), f64> {
+    let text = fs::read_to_string(project(path)).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let cell = |line: &str| {
         let [workload, cell, rate] = line.split('\t').collect::<Vec<_>>()[..] else {
@@ -393,54 +397,97 @@ fn ext4_commits_as_fast_as_the_kernels() {
     }
 }
 
-/// Trees are unpacked, written back, unmounted and removed on ext4 in about the time that the kernel takes. Its processor takes
-/// none there. docs/filesystems.md has more.
-#[test]
-fn ext4_unpacks_as_fast_as_the_kernels() {
-    if takes_long() {
-        return;
-    }
-    if !has_kernel() {
-        return;
-    }
-    let here = scratch();
-    let file = write(
-        here.path(),
+/// Trees that are unpacked, written back, unmounted and removed on ext4, by volume; how far the model may be from the kernel's
+/// time. The worst is RAID 5 with write caches off, 15.5 % too fast (docs/filesystems.md); the others are within 7 %.
+const TREES_HELD: [(&str, f64); 4] =
+    [("one", 0.05), ("stripe", 0.10), ("copies", 0.05), ("parity", 0.16)];
+
+/// Seconds that the kernel takes for them, in the mean: a workload, the cell and the seconds each.
+const TREES_RECORDED: &str = "crates/cli/tests/golden/kernel-trees.tsv";
+
+/// The experiment of these trees. The kernel's processor takes no time, and so does the model's here.
+fn trees(here: &Path) -> String {
+    let host = fs::read_to_string(project("hosts/linux-6.1.toml")).unwrap();
+    let free = |line: &str| {
+        let is_cost = line.starts_with("file_") || line.starts_with("volume_");
+        match line.split_once("value = ").filter(|_| is_cost) {
+            Some((key, value)) => format!("{key}value = 0{}\n", &value[value.find(',').unwrap()..]),
+            None => format!("{line}\n"),
+        }
+    };
+    fs::write(here.join("free.toml"), host.lines().map(free).collect::<String>()).unwrap();
+    write(
+        here,
         r#"
-            host.name = "linux-6.1"
+            host.name = "free.toml"
             run.repeats = 2
             volume = { drives = "4xmd-hdd:16GiB", level = "single", interleave = "64KiB" }
             drive.write_cache = [false, true]
             fs.kind = "ext4"
-            workload.one = { kind = "untar", files = 1000, directories = 50, size = "20MiB", volume.drives = "1xmd-hdd:16GiB" }
-            workload.stripe = { kind = "untar", files = 1000, directories = 50, size = "20MiB", volume.level = "md-stripe" }
-            workload.copies = { kind = "untar", files = 1000, directories = 50, size = "20MiB", volume.level = "md-raid10" }
-            workload.parity = { kind = "untar", files = 1000, directories = 50, size = "20MiB", volume.level = "md-raid5" }
+            workload.one = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.drives = "1xmd-hdd:16GiB" }
+            workload.stripe = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.level = "md-stripe" }
+            workload.copies = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.level = "md-raid10" }
+            workload.parity = { kind = "untar", files = 2000, directories = 100, size = "40MiB", volume.level = "md-raid5" }
         "#,
-    );
-    // Half a second hangs on how spindles stand: the model, which takes no time, has more of them.
-    let run =
-        |more: &[&str]| json(here.path(), &[&["run", &file, "--json", "--out"][..], more].concat());
-    let kernel = run(&["k", "--on", "kernel"]);
-    let model = run(&["s", "--repeat", "8"]);
-    for workload in ["one", "stripe", "copies", "parity"] {
-        for cached in [false, true] {
-            let mean = |run: &Json, repeats: usize| {
-                let trials = run["trials"].as_array().unwrap().iter().filter(|trial| {
-                    trial["workload"] == workload && trial["at"]["drive.write_cache"] == cached
-                });
-                let values: Vec<f64> =
-                    trials.map(|trial| trial["samples"]["elapsed_s"].as_f64().unwrap()).collect();
-                assert_eq!(values.len(), repeats, "{run}");
-                values.iter().sum::<f64>() / repeats as f64
-            };
-            let [real, modelled] = [mean(&kernel, 2), mean(&model, 8)];
-            let error = modelled / real - 1.0;
-            assert!(
-                error.abs() < 0.30,
-                "{workload}, cached {cached}: kernel {real:.3} s, model {modelled:.3} s"
-            );
+    )
+}
+
+/// The mean seconds of each cell, by workload and cell.
+fn tree_seconds(run: &Json) -> BTreeMap<(String, String), f64> {
+    let mut all: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for trial in run["trials"].as_array().unwrap() {
+        let cell = (trial["workload"].as_str().unwrap().to_string(), trial["at"].to_string());
+        all.entry(cell).or_default().push(trial["samples"]["elapsed_s"].as_f64().unwrap());
+    }
+    all.into_iter().map(|(cell, of)| (cell, of.iter().sum::<f64>() / of.len() as f64)).collect()
+}
+
+/// Trees are unpacked, written back, unmounted and removed on ext4 in the time that the kernel takes, as recorded. Both place
+/// directories by the same seeds. docs/filesystems.md has more.
+#[test]
+fn ext4_unpacks_as_fast_as_the_kernel_did() {
+    let here = scratch();
+    let file = trees(here.path());
+    let modelled = tree_seconds(&json(here.path(), &["run", &file, "--json", "--out", "s"]));
+    let recorded = recorded_in(TREES_RECORDED);
+    assert_eq!((recorded.len(), modelled.len()), (8, 8));
+    for ((workload, cell), kernel) in &recorded {
+        let model = modelled[&(workload.clone(), cell.clone())];
+        let (_, most) = TREES_HELD.iter().find(|(of, _)| of == workload).unwrap();
+        assert!(
+            (model / kernel - 1.0).abs() < *most,
+            "{workload} {cell}: kernel {kernel:.3} s, model {model:.3} s"
+        );
+    }
+}
+
+/// The kernel takes today what was recorded: in CI in a quarter of the trials. `UPDATE=1` records all anew.
+#[test]
+fn ext4_unpacks_as_fast_as_the_kernels() {
+    if takes_long() || !has_kernel() {
+        return;
+    }
+    let here = scratch();
+    let file = trees(here.path());
+    let all = std::env::var_os("UPDATE").is_some();
+    let of = if all { "1/1" } else { QUARTER };
+    stdout(here.path(), &["run", &file, "--out", "k", "--on", "kernel", "--shard", of]);
+    let run = json(here.path(), &["report", "k", "--json"]);
+    if all {
+        let mut text =
+            format!("# seconds of trees on ext4 by {}: written by UPDATE=1\n", kernel_version());
+        for ((workload, cell), seconds) in tree_seconds(&run) {
+            writeln!(text, "{workload}\t{cell}\t{seconds}").unwrap();
         }
+        return fs::write(project(TREES_RECORDED), text).unwrap();
+    }
+    let recorded = recorded_in(TREES_RECORDED);
+    let now = tree_seconds(&run);
+    assert!(now.len() >= 2, "{now:?}");
+    for (cell, seconds) in now {
+        // One repeat of a cell differs from the mean of two by how directories lie.
+        let before = recorded[&cell];
+        assert!((seconds / before - 1.0).abs() < 0.15, "{cell:?}: {seconds} s, {before} recorded");
     }
 }
 

@@ -73,6 +73,8 @@ pub struct Mounted {
     filled: Filled,
     /// Who is told what programs note.
     notes: Option<Notes>,
+    /// What mkfs would draw comes from the trial's seed.
+    is_seeded: bool,
 }
 
 /// Is told a number that a program notes.
@@ -120,7 +122,18 @@ impl Mounted {
         let warnings = warnings(&devices);
         let (state, filled) = (None, Filled::default());
         let site = Some(site);
-        Ok(Mounted { devices, images, about, site, warnings, machine, state, filled, notes: None })
+        Ok(Mounted {
+            devices,
+            images,
+            about,
+            site,
+            warnings,
+            machine,
+            state,
+            filled,
+            notes: None,
+            is_seeded: false,
+        })
     }
 
     /// The same with nothing set up, for its commands alone.
@@ -145,6 +158,7 @@ impl Mounted {
             state: None,
             filled: Filled::default(),
             notes: None,
+            is_seeded: false,
         }
     }
 
@@ -174,6 +188,12 @@ impl Mounted {
         Mounted { notes: Some(notes), ..self }
     }
 
+    /// The same, where what mkfs would draw at random comes from the trial's seed: a machine whose random numbers are always
+    /// the same makes the same file system in every repeat.
+    pub(super) fn seeded(self) -> Self {
+        Mounted { is_seeded: true, ..self }
+    }
+
     /// What the trial is made of, on as many of the members as its level takes.
     fn plan_of(&self, trial: &Trial) -> Result<Planned> {
         self.plan_on(trial, &trial.setup.volume)
@@ -195,6 +215,7 @@ impl Mounted {
             Some(State::Steady) => making.without_discards(),
             _ => making,
         };
+        let making = if self.is_seeded { making.hashing_from(trial.seed) } else { making };
         let first = match self.state {
             Some(State::Fresh) => State::steps(&self.devices),
             _ => Vec::new(),

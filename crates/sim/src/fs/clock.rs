@@ -75,7 +75,7 @@ impl Clock {
     }
 
     /// The task sleeps, once the processor has done what it was given.
-    fn sleeps(&self) {
+    pub(super) fn sleeps(&self) {
         let at = self.now().max(self.processor.free_at());
         self.plugs.borrow().sleeps(at, self.current());
     }

@@ -321,6 +321,21 @@ pub trait FileSystem: Any {
     /// Where there is no room.
     fn write(&mut self, ino: Ino, start: u64, end: u64) -> Result<(), FsError>;
 
+    /// umount(8) has started to write all data and waits for none yet: notes what begins with that.
+    fn begin_sync(&mut self) {}
+
+    /// Whether blocks may be given places now. If not, who is to do it sleeps until what was given places before is on the
+    /// device.
+    fn may_place(&mut self) -> bool {
+        true
+    }
+
+    /// Does what follows when something that was given places is on the device, where somebody sleeps for that; gives whether
+    /// there is such a thing.
+    fn finish_placed(&mut self) -> bool {
+        false
+    }
+
     /// Gives places to blocks of file `ino` that are on no device, one for each. They are contiguous,
     /// in the file's order, and about to be written. From now on `file_block` returns the new places.
     /// Nothing may still use the old content of those places: every operation that freed them has taken

@@ -372,8 +372,10 @@ impl Files for Mounted {
     }
 
     async fn remount(&self) -> Result<(), FsError> {
-        let mut synced = self.sync().await;
-        if self.policy().remount_ends {
+        let ends = self.policy().remount_ends;
+        let mut synced =
+            if ends { self.write_all_to_unmount().await } else { self.write_all().await };
+        if ends {
             let accesses = self.at_once(FileSystem::unmount);
             synced = synced.and(self.access_raw(accesses).await);
         }

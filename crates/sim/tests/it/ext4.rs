@@ -193,7 +193,7 @@ impl Machine {
 }
 
 /// What a request writes, by its address.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Journal,
     InodeTable,
@@ -447,18 +447,99 @@ fn a_first_directory_reads_two_blocks() {
     assert!(bitmaps.clone().any(|bitmap| bitmap == reads[1]), "{reads:?}");
 }
 
-/// A thousand files of 4 KiB are 1000 bios. The real one's flusher holds them back in a plug until that is full, and what waits in
-/// the queue then grows: no request per file.
+/// Four hundred files of 4 KiB are 400 bios. The real one's flusher holds them back in a plug until that is full, and what waits
+/// in the queue then grows: no request per file.
 #[test]
 fn files_that_lie_side_by_side_are_written_together() {
     let mut machine = Machine::behind_a_queue(64 * GIB);
     let files = machine.files();
-    machine.only(fill(files.clone(), files.root(), 1000));
+    machine.only(fill(files.clone(), files.root(), 400));
     let writes = machine.take_writes();
     let (requests, blocks) = writes.of[Class::Others as usize];
-    // Four are of the directory.
-    assert_eq!(blocks, 1004);
+    // One or two are of the directory.
+    assert!((401..=402).contains(&blocks), "{blocks} blocks");
     assert!(requests <= 8, "{requests} requests");
+}
+
+/// Of more than 455 files, which have reserved half a transaction (32768 blocks / 2 / 36), the next one is sent when one of them
+/// is on the disk, and by itself. By hand from `add_transaction_credits`; Linux 6.1 in virtual time begins a tree on a disk of
+/// 16 GiB with 136 files and sends small requests then.
+#[test]
+fn files_beyond_half_a_transaction_are_sent_one_by_one() {
+    let mut machine = Machine::behind_a_queue(64 * GIB);
+    let files = machine.files();
+    machine.only(fill(files.clone(), files.root(), 1000));
+    let log = machine.log.take();
+    let data: Vec<u32> = log
+        .iter()
+        .filter(|request| {
+            let block = request.sector / machine.geometry.block_sectors();
+            request.op.modifies() && machine.class(block) == Class::Others
+        })
+        .map(|request| request.sectors)
+        .collect();
+    let together: u32 = data.iter().take_while(|&&sectors| sectors > 8).sum();
+    assert_eq!(together, 455 * 8, "{data:?}");
+    assert!(data.len() > 50, "{} requests", data.len());
+}
+
+/// Whoever mounts begins the log anew with its first block (`journal_reset`).
+#[test]
+fn a_mount_begins_the_log_anew() {
+    let mut machine = usual(2 * GIB);
+    let journal = machine.extent(&machine.geometry.journal[0]).start;
+    let first = journal + machine.geometry.block_sectors();
+    for name in ["one", "two"] {
+        let files = machine.files();
+        machine.log.take();
+        machine.only(async move {
+            let directory = files.mkdir(files.root(), name).await?;
+            fill(files, directory, 10).await
+        });
+        let log = machine.log.take();
+        assert!(log.iter().any(|request| request.op.modifies() && request.sector == first));
+        machine.only(fsck::umount(machine.files()));
+    }
+}
+
+/// umount starts a commit before it waits for the data, and what marks their extents is in a second one (`ext4_sync_fs`).
+/// sync(2) waits for the data first.
+#[test]
+fn umount_commits_before_the_data_are_on_the_disk() {
+    let commits = |umounts: bool| {
+        let mut machine = usual(2 * GIB);
+        let files = machine.files();
+        machine.only(fill(files.clone(), files.root(), 1));
+        machine.log.take();
+        let files = machine.files();
+        machine.only(async move {
+            for number in 0..50 {
+                let file = files.create(files.root(), &format!("g{number}")).await?;
+                files.write(&file, 0, 1 << 20).await?;
+                files.close(file).await;
+            }
+            if umounts { fsck::umount(files).await } else { files.sync().await }
+        });
+        let journal = machine.extent(&machine.geometry.journal[0]);
+        let log = machine.log.take();
+        // What is written behind the data is a commit block or in the journal's superblock.
+        let is_data = |request: &Request| {
+            let block = request.sector / machine.geometry.block_sectors();
+            request.op.modifies() && machine.class(block) == Class::Others
+        };
+        let last_data = log.iter().rposition(is_data).unwrap();
+        let blocks = |requests: &[Request]| {
+            let logged = requests.iter().filter(|request| {
+                request.op.modifies()
+                    && request.sector > journal.start
+                    && journal.contains(&request.sector)
+            });
+            logged.count()
+        };
+        blocks(&log[last_data..])
+    };
+    // Each commit is the log's blocks and the commit block.
+    assert_eq!((commits(false), commits(true)), (2, 4));
 }
 
 /// Makes files of a block in `directory`, and has all written.

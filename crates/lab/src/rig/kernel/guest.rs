@@ -147,7 +147,8 @@ fn tune(device: &Device, trial: &Trial) -> Result<()> {
 
 /// Measures a program on a file system.
 fn of_files(trial: &Trial, devices: Vec<Device>, control: &Arc<Control>) -> Result<Measured> {
-    let mounted = Mounted::open(Source::Devices(devices), Path::new(OWN), &Undo::default())?;
+    let mounted =
+        Mounted::open(Source::Devices(devices), Path::new(OWN), &Undo::default())?.seeded();
     let noted = Arc::clone(control);
     let mounted = mounted.with_notes(Arc::new(move |number| {
         noted.note(number).map_err(|error| Error::failure(format!("cannot note: {error}")))

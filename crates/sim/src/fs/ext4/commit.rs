@@ -79,10 +79,40 @@ impl Ext4 {
         current.started.map(|started| started + self.mount.commit_ns)
     }
 
-    /// The running transaction is locked, where it is due.
+    /// The running transaction is committed, where it is due. If the log was empty, its superblock says first that it is so no
+    /// more; what is changed meanwhile is still of this transaction.
     pub(super) fn start_commit(&mut self, why: Call) {
         let is_due = self.next_commit().is_some_and(|at| why == Call::Memory || at <= self.now);
         let Some(journal) = self.journal.as_mut().filter(|_| is_due) else { return };
+        let changes =
+            |current: &Transaction| !(current.blocks.is_empty() && current.revoked.is_empty());
+        if !journal.is_empty || !journal.current.as_ref().is_some_and(changes) {
+            return self.lock();
+        }
+        journal.is_empty = false;
+        self.write_journal_super(false);
+        self.steps.push(Step::Resume(Next::Lock.job()));
+    }
+
+    /// The running transaction is locked. Extents whose data are on the disk by then were marked in it.
+    pub(super) fn lock(&mut self) {
+        self.mark_what_is_written();
+        match self.handles.current() {
+            None => self.lock_now(),
+            handle => self.locks_behind = handle,
+        }
+    }
+
+    /// An operation is over: where a lock waits for it alone, that follows.
+    pub(super) fn lock_behind(&mut self, handle: u64) {
+        if self.locks_behind == Some(handle) {
+            self.locks_behind = None;
+            self.lock_now();
+        }
+    }
+
+    fn lock_now(&mut self) {
+        let Some(journal) = &mut self.journal else { return };
         let Some(transaction) = journal.current.take() else { return };
         let number = transaction.number;
         journal.committing = Some(transaction);
@@ -138,11 +168,9 @@ impl Ext4 {
         journal.lists_one();
         let log = journal.take_log(size.blocks() - 1);
         let commit_block = journal.take_log(1);
-        let is_first = std::mem::take(&mut journal.is_empty);
-        let has_regained = !is_first && journal.regained_much();
-        if is_first || has_regained {
+        if journal.regained_much() {
             journal.regained = 0;
-            self.write_journal_super(has_regained);
+            self.write_journal_super(true);
         }
         for &extent in &data {
             self.steps.push(Step::Start(extent));
@@ -265,6 +293,25 @@ impl Ext4 {
         self.steps.extend([Step::Start(extent), Step::Await(extent)]);
         if self.mount.barrier != Barrier::None {
             self.steps.extend([Step::Submit(Op::Flush, NOWHERE), Step::Drain]);
+        }
+    }
+
+    /// The extents of files whose data are on the disk are marked, and a commit starts, for which nobody waits
+    /// (`ext4_sync_fs`, `jbd2_journal_start_commit`). Those whose data are on their way are marked in the next one.
+    pub(super) fn begin_sync_all(&mut self) {
+        self.mark_what_is_written();
+        if let Some(current) = self.journal.as_mut().and_then(|journal| journal.current.as_mut()) {
+            current.is_wanted = true;
+        }
+    }
+
+    /// Marks the extents of files whose data are on the disk, as the kernel does as soon as they are (`ext4_end_io_rsv_work`).
+    fn mark_what_is_written(&mut self) {
+        let Some(reserved) = &self.reserved else { return };
+        let on_their_way = reserved.files();
+        let unwritten: Vec<Ino> = self.unwritten.difference(&on_their_way).copied().collect();
+        for ino in unwritten {
+            self.convert(ino);
         }
     }
 

@@ -128,7 +128,15 @@ impl Ext4 {
         let placed = self.modify(|ext4| ext4.place_blocks(ino, logical, count));
         placed.expect("room was kept for what is delayed");
         self.unwritten.insert(ino);
-        (logical..logical + count).map(|index| self.block_of(ino, index).extent).collect()
+        let block_sectors = self.geometry.block_sectors();
+        let extents: Vec<Extent> =
+            (logical..logical + count).map(|index| self.block_of(ino, index).extent).collect();
+        if let Some(reserved) = &mut self.reserved {
+            let blocks =
+                |extent: &Extent| extent.sector / block_sectors..extent.end() / block_sectors;
+            reserved.placed(ino, extents.iter().map(blocks));
+        }
+        extents
     }
 
     /// The data of a file are on the disk: its new extents, which were unwritten until then, are so no more

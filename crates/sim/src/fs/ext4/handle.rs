@@ -30,6 +30,8 @@ struct Handle {
 pub(super) enum Next {
     /// An operation is over.
     Stop(u64),
+    /// The log is not empty any more: the running transaction is locked.
+    Lock,
     /// No operation of the transaction is half done: its log is written.
     Log,
     /// The log is written, but for the commit block.
@@ -44,7 +46,8 @@ impl Next {
             Next::Log => 0,
             Next::Logged => 1,
             Next::Committed => 2,
-            Next::Stop(handle) => 3 + handle,
+            Next::Lock => 3,
+            Next::Stop(handle) => 4 + handle,
         })
     }
 
@@ -53,8 +56,16 @@ impl Next {
             0 => Next::Log,
             1 => Next::Logged,
             2 => Next::Committed,
-            handle => Next::Stop(handle - 3),
+            3 => Next::Lock,
+            handle => Next::Stop(handle - 4),
         }
+    }
+}
+
+impl Handles {
+    /// The operation whose steps are being noted.
+    pub(super) fn current(&self) -> Option<u64> {
+        self.current
     }
 }
 

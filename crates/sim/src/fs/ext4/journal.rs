@@ -147,7 +147,7 @@ impl Journal {
     }
 
     /// The most blocks of metadata in a transaction: a quarter of the journal.
-    fn transaction_blocks(&self) -> u64 {
+    pub(super) fn transaction_blocks(&self) -> u64 {
         (self.log_blocks + 1) / 4
     }
 
@@ -176,6 +176,11 @@ impl Journal {
     /// A transaction is about to be written to the log.
     pub(super) fn lists_one(&mut self) {
         self.listed = self.unplaced.len() + 1;
+    }
+
+    /// An umount: whoever mounts next begins the log with its first block (`journal_reset` of `fs/jbd2/journal.c`).
+    pub(super) fn starts_over(&mut self) {
+        (self.head, self.regained) = (0, 0);
     }
 
     /// Takes `blocks` of the log; gives them as runs of it, behind the superblock.

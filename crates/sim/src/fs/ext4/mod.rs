@@ -28,6 +28,7 @@ mod journal;
 mod mballoc;
 mod operations;
 mod orlov;
+mod reserved;
 mod runs;
 mod seam;
 mod tools;
@@ -47,6 +48,7 @@ use hash::Seed;
 use journal::Journal;
 use mballoc::Blocks;
 use mount::Mount;
+use reserved::Reserved;
 use runs::Runs;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -90,6 +92,10 @@ pub struct Ext4 {
     geometry: Geometry,
     /// Files with extents whose data were not on the disk when they were placed.
     unwritten: BTreeSet<Ino>,
+    /// The operation behind which the running transaction is locked.
+    locks_behind: Option<u64>,
+    /// What is kept for marking them, where there is a journal.
+    reserved: Option<Reserved>,
     mount: Mount,
     seed: Seed,
     groups: Groups,
@@ -132,8 +138,15 @@ impl Ext4 {
             mount,
             geometry,
             unwritten: BTreeSet::new(),
+            locks_behind: None,
+            reserved: None,
         };
         ext4.make_first_directories();
+        let geometry = &ext4.geometry;
+        let (groups, descriptors) = (geometry.groups.len() as u64, geometry.descriptor_blocks);
+        let reserved =
+            |journal: &Journal| Reserved::new(journal.transaction_blocks(), groups, descriptors);
+        ext4.reserved = ext4.journal.as_ref().map(reserved);
         ext4
     }
 

@@ -1,6 +1,7 @@
 //! ext4 behind the seam of file systems.
 
 use super::handle::Next;
+use super::reserved::Reserved;
 use super::{Ext4, FsError, Ino, ROOT};
 use crate::Nanos;
 use crate::fs::filesystem::{
@@ -110,6 +111,18 @@ impl FileSystem for Ext4 {
         self.place_delayed(ino, unplaced)
     }
 
+    fn begin_sync(&mut self) {
+        self.begin_sync_all();
+    }
+
+    fn may_place(&mut self) -> bool {
+        self.reserved.as_mut().is_none_or(Reserved::has_room)
+    }
+
+    fn finish_placed(&mut self) -> bool {
+        self.reserved.as_mut().is_some_and(Reserved::mark_next)
+    }
+
     fn extents_of(&self, ino: Ino) -> Vec<Extent> {
         self.runs_of(ino)
     }
@@ -127,10 +140,20 @@ impl FileSystem for Ext4 {
     }
 
     fn transfer_ends(&mut self, sector: u64) -> Option<crate::fs::kernel::Delay> {
+        let block = sector / self.geometry.block_sectors();
         if let Some(journal) = &mut self.journal {
-            journal.placed(sector / self.geometry.block_sectors());
+            journal.placed(block);
+        }
+        if let Some(reserved) = &mut self.reserved {
+            reserved.ended(block);
         }
         None
+    }
+
+    fn forgotten(&mut self, sector: u64) {
+        if let Some(reserved) = &mut self.reserved {
+            reserved.ended(sector / self.geometry.block_sectors());
+        }
     }
 
     fn take_steps(&mut self, now: Nanos, into: &mut Vec<Step>) {
@@ -145,7 +168,11 @@ impl FileSystem for Ext4 {
 
     fn resume(&mut self, job: Job, _taken: &Taken<'_>) {
         match Next::of(job) {
-            Next::Stop(handle) => self.stop(handle),
+            Next::Stop(handle) => {
+                self.stop(handle);
+                self.lock_behind(handle);
+            }
+            Next::Lock => self.lock(),
             Next::Log => self.write_log(),
             Next::Logged => self.write_commit_block(),
             Next::Committed => self.has_committed(),

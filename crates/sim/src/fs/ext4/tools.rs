@@ -82,7 +82,7 @@ impl Ext4 {
         let mut accesses: Vec<Access> = Vec::new();
         if let (Some(run), Some(journal)) = (self.geometry.journal.first(), &mut self.journal) {
             let was_used = !std::mem::replace(&mut journal.is_empty, true);
-            journal.regained = 0;
+            journal.starts_over();
             let listed = std::mem::take(&mut journal.listed);
             if was_used {
                 accesses.extend(self.flush());
@@ -115,6 +115,9 @@ impl Ext4 {
             }
         }
         self.unwritten.clear();
+        if let Some(reserved) = &mut self.reserved {
+            reserved.settle();
+        }
         self.stop_all();
         let freed = self.journal.as_mut().map(super::journal::Journal::settle);
         for blocks in freed.into_iter().flatten() {

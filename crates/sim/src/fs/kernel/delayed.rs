@@ -91,6 +91,12 @@ impl Kernel {
             .flatten()
     }
 
+    /// Waits until a request is done.
+    pub(in crate::fs) async fn any_done(&self) {
+        self.state.borrow_mut().waiting_for_room.push(self.clock.current());
+        self.clock.parked().await;
+    }
+
     /// The flusher or the file system has done what it could: tasks that wait for room look again.
     pub(in crate::fs) fn has_made_room(&self) {
         for task in self.state.borrow_mut().waiting_for_room.drain(..) {

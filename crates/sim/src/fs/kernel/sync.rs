@@ -17,6 +17,14 @@ impl Kernel {
         syncing.remove(last.expect("it has begun"));
     }
 
+    /// Starts to write everything that is dirty.
+    pub(in crate::fs) async fn start_all(&self) {
+        self.clock.settle().await;
+        for sector in self.dirty() {
+            self.start_cluster(sector, false);
+        }
+    }
+
     /// Writes everything that is dirty and waits until it is written.
     pub async fn sync(&self) {
         self.clock.settle().await;
@@ -53,7 +61,8 @@ impl Kernel {
         self.state.borrow().check_idle();
     }
 
-    async fn wait_for_writes(&self) {
+    /// Waits for the writes that have been started.
+    pub(in crate::fs) async fn wait_for_writes(&self) {
         loop {
             let writing = {
                 let inner = self.state.borrow();

@@ -6,7 +6,7 @@
 
 use super::Mounted;
 use crate::fs::files::FsError;
-use crate::fs::filesystem::{Access, Ino, Policy, UNPLACED};
+use crate::fs::filesystem::{Access, FileSystem, Ino, Policy, UNPLACED};
 use crate::fs::kernel::Extent;
 
 impl Mounted {
@@ -54,6 +54,7 @@ impl Mounted {
     /// Gives places to the block at `sector` and its neighbours, and starts to write them.
     async fn place(&self, sector: u64) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
+        self.wait_until_may_place().await;
         let Some((ino, unplaced)) = kernel.unplaced_run(sector) else { return Ok(()) };
         let mut steps = Vec::new();
         let placed = {
@@ -68,6 +69,20 @@ impl Mounted {
             kernel.start_cluster(extent.sector, false);
         }
         result
+    }
+
+    /// Waits until blocks may be given places. Who has to wait has sent what it has held back, even where something is over at once.
+    async fn wait_until_may_place(&self) {
+        let file_system = &self.0.file_system;
+        loop {
+            if file_system.borrow_mut().may_place() {
+                return;
+            }
+            self.0.kernel.clock().sleeps();
+            if !file_system.borrow_mut().finish_placed() {
+                self.0.kernel.any_done().await;
+            }
+        }
     }
 
     /// Writes the data of a file, and waits for it.
@@ -86,6 +101,31 @@ impl Mounted {
         result
     }
 
+    /// umount(8): the file system begins to sync before anything is waited for, and its own blocks are written when it is done
+    /// (`sync_filesystem`: `sync_fs` with `wait` 0, `sync_inodes_sb`, `sync_fs` with `wait` 1, `sync_blockdev`). sync(2) waits for
+    /// the data first (`ksys_sync`).
+    pub(super) async fn write_all_to_unmount(&self) -> Result<(), FsError> {
+        let kernel = &self.0.kernel;
+        let mut result = self.place_all().await;
+        kernel.start_all().await;
+        result = result.and(self.note(FileSystem::begin_sync).await);
+        kernel.wait_for_writes().await;
+        // What follows when the data are there, and what is waited for behind it.
+        for _ in 0..2 {
+            result = result.and(self.note(FileSystem::sync).await);
+        }
+        result.and(self.write_all().await)
+    }
+
+    /// Gives all blocks their places, and starts to write them.
+    async fn place_all(&self) -> Result<(), FsError> {
+        let mut result = Ok(());
+        while let Some(sector) = self.0.kernel.first_unplaced() {
+            result = result.and(self.start_at(sector).await);
+        }
+        result
+    }
+
     /// Writes all changes, and waits for them.
     pub(super) async fn write_all(&self) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
@@ -93,9 +133,7 @@ impl Mounted {
         // The first round only starts writes (`sync_filesystem`: `WB_SYNC_NONE`, then `sync_blockdev`).
         let mut is_first = true;
         loop {
-            while let Some(sector) = kernel.first_unplaced() {
-                result = result.and(self.start_at(sector).await);
-            }
+            result = result.and(self.place_all().await);
             let waits = !std::mem::take(&mut is_first);
             if waits {
                 kernel.begins_to_sync();
