@@ -67,7 +67,7 @@ fn requests_that_come_by_the_clock_take_as_long_as_in_the_kernel() {
     let draws = all.chunk_by(|one, next| one.split(',').next() == next.split(',').next());
     let is_whole =
         ["ILEAVE_REQUIRE", "UPDATE"].into_iter().any(|of| std::env::var_os(of).is_some());
-    let draws: Vec<&[&str]> = draws.skip(if is_whole { 0 } else { 1 }).collect();
+    let draws: Vec<&[&str]> = draws.skip(usize::from(!is_whole)).collect();
     let lines = draws.concat();
     let ours: Vec<[Option<f64>; 2]> = draws.into_iter().flat_map(ours).collect();
     let mut written = String::new();
