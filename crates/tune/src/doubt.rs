@@ -14,6 +14,7 @@ use lab::Result;
 use lab::catalogue::{self, Kind, Value};
 use lab::experiment::Experiment;
 use serde::Serialize;
+use std::cell::OnceCell;
 use std::fmt::Display;
 use store::quantity::Better;
 use store::record::Record;
@@ -203,6 +204,35 @@ fn refused(records: &[Vec<Record>], layouts: usize) -> usize {
     records.chunks(layouts).skip(1).map(of).sum()
 }
 
+/// What the objective says of each short trial. Each is a whole verdict, and asked for several times: beside every rival, and for what
+/// the answer's own figure becomes.
+struct Values<'a, 'rig> {
+    tried: &'a Tried<'rig>,
+    trials: Vec<(&'a Experiment, &'a [Record])>,
+    known: Vec<OnceCell<Option<f64>>>,
+}
+
+impl<'a, 'rig> Values<'a, 'rig> {
+    fn new(
+        tried: &'a Tried<'rig>,
+        experiments: &'a [Experiment],
+        records: &'a [Vec<Record>],
+    ) -> Self {
+        let trials = experiments.iter().zip(records.iter().map(Vec::as_slice)).collect();
+        let known = experiments.iter().map(|_| OnceCell::new()).collect();
+        Values { tried, trials, known }
+    }
+
+    fn of(&self, place: usize) -> Result<Option<f64>> {
+        if let Some(value) = self.known[place].get() {
+            return Ok(*value);
+        }
+        let (experiment, records) = self.trials[place];
+        let value = self.tried.value_of(experiment, records)?;
+        Ok(*self.known[place].get_or_init(|| value))
+    }
+}
+
 /// What trials of up to `length` requests say, of each that says how far it may err, and how many were refused; nothing where the
 /// time is over before all are run.
 fn doubts_from(
@@ -220,7 +250,8 @@ fn doubts_from(
         }
     }
     let Some(records) = tried.run_in_time(&experiments, clock)? else { return Ok(None) };
-    let value = |place: usize| tried.value_of(&experiments[place], &records[place]);
+    let values = Values::new(tried, &experiments, &records);
+    let value = |place: usize| values.of(place);
     // How far the best and a rival are apart, and the square of what that may be off by.
     let ahead = |under: usize, rival: usize| -> Result<Option<(f64, f64)>> {
         let places = [0, 1 + rival].map(|of| under * (1 + rivals.len()) + of);

@@ -60,12 +60,17 @@ fn name(place: usize) -> String {
     format!("w{place:03}")
 }
 
+/// All draws where everything is required, else the last, the smaller: 60 of the 150 cells, flash and disks, of every level.
 #[test]
 fn requests_that_come_by_the_clock_take_as_long_as_in_the_kernel() {
-    let lines: Vec<&str> = CELLS.lines().skip(2).collect();
-    let draws = lines.chunk_by(|one, next| one.split(',').next() == next.split(',').next());
-    let ours: Vec<[Option<f64>; 2]> = draws.flat_map(ours).collect();
-    let mut written: String = CELLS.lines().take(2).flat_map(|line| [line, "\n"]).collect();
+    let all: Vec<&str> = CELLS.lines().skip(2).collect();
+    let draws = all.chunk_by(|one, next| one.split(',').next() == next.split(',').next());
+    let is_whole =
+        ["ILEAVE_REQUIRE", "UPDATE"].into_iter().any(|of| std::env::var_os(of).is_some());
+    let draws: Vec<&[&str]> = draws.skip(usize::from(!is_whole)).collect();
+    let lines = draws.concat();
+    let ours: Vec<[Option<f64>; 2]> = draws.into_iter().flat_map(ours).collect();
+    let mut written = String::new();
     let mut close = [0; 2];
     let mut kept_up = 0;
     for (line, own) in lines.iter().zip(ours) {
@@ -83,9 +88,12 @@ fn requests_that_come_by_the_clock_take_as_long_as_in_the_kernel() {
     }
     if std::env::var_os("UPDATE").is_some() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../verdict/data/md_latencies.csv");
-        return std::fs::write(file, &written).unwrap();
+        let head: String = CELLS.lines().take(2).flat_map(|line| [line, "\n"]).collect();
+        return std::fs::write(file, head + &written).unwrap();
     }
-    assert_eq!(written, CELLS, "UPDATE=1 writes ours anew");
-    // docs/load.md has these numbers.
-    assert_eq!((close, kept_up), ([135, 134], 142));
+    assert_eq!(written, lines.join("\n") + "\n", "UPDATE=1 writes ours anew");
+    if is_whole {
+        // docs/load.md has these numbers.
+        assert_eq!((close, kept_up), ([135, 134], 142));
+    }
 }
