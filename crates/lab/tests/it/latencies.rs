@@ -60,14 +60,14 @@ fn name(place: usize) -> String {
     format!("w{place:03}")
 }
 
-/// All draws where everything is required, else the last, the smaller: 60 of the 150 cells, flash and disks, of every level.
+/// All draws where everything is required, else the first: 90 of the 150 cells, of every drive and level.
 #[test]
 fn requests_that_come_by_the_clock_take_as_long_as_in_the_kernel() {
     let all: Vec<&str> = CELLS.lines().skip(2).collect();
     let draws = all.chunk_by(|one, next| one.split(',').next() == next.split(',').next());
     let is_whole =
         ["ILEAVE_REQUIRE", "UPDATE"].into_iter().any(|of| std::env::var_os(of).is_some());
-    let draws: Vec<&[&str]> = draws.skip(usize::from(!is_whole)).collect();
+    let draws: Vec<&[&str]> = draws.take(if is_whole { usize::MAX } else { 1 }).collect();
     let lines = draws.concat();
     let ours: Vec<[Option<f64>; 2]> = draws.into_iter().flat_map(ours).collect();
     let mut written = String::new();
