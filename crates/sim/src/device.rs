@@ -13,7 +13,8 @@ pub type Tag = u64;
 ///
 /// The contract; [`crate::contract`] checks it for every device:
 ///
-/// * `now` never goes back, and [`Advance::advance`] to `now` comes before `submit(now)`.
+/// * `now` never goes back, and [`Advance::advance`] to `now` comes before `submit(now)` and before a disturbance at
+///   `now`, also behind another: what that one ended is collected first.
 /// * `next_event` costs O(1), is a lower bound on the time of the device's next output, and changes
 ///   only through the device's own calls.
 /// * `proceed` called late gives the same events, with the same times, as `proceed` called on time:
