@@ -6,8 +6,8 @@
 //!
 //! `array/core.rs` is what an array does; `array/planning.rs` plans and locks; `array/passing.rs` passes reads on
 //! that need neither; `array/copy_choice.rs` chooses the copy that serves a read; `array/sending.rs` sends the
-//! commands of a stage, by the threads of `array/threads.rs` where these may sleep; `array/rebuild.rs` restores a member while the array serves, `array/barrier.rs` as md
-//! does it, and `array/repair.rs` rewrites what a member cannot read.
+//! commands of a stage, by the threads of `array/threads.rs` where these may sleep; `array/rebuild.rs` restores a member
+//! while the array serves, `array/barrier.rs` as md does it, and `array/repair.rs` rewrites what a member cannot read.
 
 mod barrier;
 mod copy_choice;

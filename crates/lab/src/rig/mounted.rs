@@ -73,7 +73,7 @@ pub struct Mounted {
     filled: Filled,
     /// Who is told what programs note.
     notes: Option<Notes>,
-    /// What mkfs would draw comes from the trial's seed.
+    /// ext4's hash seed comes from the trial's seed.
     is_seeded: bool,
 }
 
@@ -188,8 +188,7 @@ impl Mounted {
         Mounted { notes: Some(notes), ..self }
     }
 
-    /// The same, where what mkfs would draw at random comes from the trial's seed: a machine whose random numbers are always
-    /// the same makes the same file system in every repeat.
+    /// The same, with ext4's hash seed from the trial's seed. The guest's own random numbers are the same in every repeat.
     pub(super) fn seeded(self) -> Self {
         Mounted { is_seeded: true, ..self }
     }

@@ -79,8 +79,8 @@ impl Ext4 {
         current.started.map(|started| started + self.mount.commit_ns)
     }
 
-    /// The running transaction is committed, where it is due. If the log was empty, its superblock says first that it is so no
-    /// more; what is changed meanwhile is still of this transaction.
+    /// The running transaction is committed, where it is due. If the log was empty, its superblock is written first, as it is
+    /// empty no longer; what is changed meanwhile is still of this transaction.
     pub(super) fn start_commit(&mut self, why: Call) {
         let is_due = self.next_commit().is_some_and(|at| why == Call::Memory || at <= self.now);
         let Some(journal) = self.journal.as_mut().filter(|_| is_due) else { return };

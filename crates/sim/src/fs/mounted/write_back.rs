@@ -71,7 +71,8 @@ impl Mounted {
         result
     }
 
-    /// Waits until blocks may be given places. Who has to wait has sent what it has held back, even where something is over at once.
+    /// Waits until blocks may be given places. A task that waits sends its plug first, even if a run is already on the disk:
+    /// the worker that marks it needs the processor.
     async fn wait_until_may_place(&self) {
         let file_system = &self.0.file_system;
         loop {
@@ -102,8 +103,9 @@ impl Mounted {
     }
 
     /// umount(8): the file system begins to sync before anything is waited for, and its own blocks are written when it is done
-    /// (`sync_filesystem`: `sync_fs` with `wait` 0, `sync_inodes_sb`, `sync_fs` with `wait` 1, `sync_blockdev`). sync(2) waits for
-    /// the data first (`ksys_sync`).
+    /// (`sync_filesystem`: `sync_fs` with `wait` 0, `sync_blockdev_nowait`, `sync_inodes_sb`, `sync_fs` with `wait` 1,
+    /// `sync_blockdev`). Its blocks that are dirty before are started with the data here, not behind the first `sync_fs`. sync(2)
+    /// waits for the data first (`ksys_sync`).
     pub(super) async fn write_all_to_unmount(&self) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
         let mut result = self.place_all().await;
@@ -130,7 +132,7 @@ impl Mounted {
     pub(super) async fn write_all(&self) -> Result<(), FsError> {
         let kernel = &self.0.kernel;
         let mut result = Ok(());
-        // The first round only starts writes (`sync_filesystem`: `WB_SYNC_NONE`, then `sync_blockdev`).
+        // The writes of the first round are not REQ_SYNC (`ksys_sync`: `sync_inodes_one_sb` behind `wakeup_flusher_threads`).
         let mut is_first = true;
         loop {
             result = result.and(self.place_all().await);
