@@ -288,6 +288,19 @@ impl OfExperiment<'_> {
         space::run_on(1, experiment, self.open, seed, |_| false)
     }
 
+    /// The trial with this number of all repeats that the search makes of it, with these settings.
+    pub(crate) fn run_repeat(
+        &self,
+        number: u64,
+        settings: &[(String, String)],
+    ) -> Result<Vec<Record>> {
+        self.space.clock.has_time(For::Option)?;
+        let experiment = space::alone(&self.space.experiment, self.best, settings)?;
+        let repeats = experiment.run().repeats;
+        let (seed, repeat) = (number / repeats, number % repeats);
+        space::run_on(1, experiment, self.open, seed, |trial| trial.repeat != repeat)
+    }
+
     fn writes(&self) -> bool {
         let manifest = &self.space.manifest;
         manifest.workloads.iter().any(|name| !manifest.only_read.contains(name))

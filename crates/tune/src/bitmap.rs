@@ -127,7 +127,8 @@ impl Bitmap {
             ),
         };
         let doubts = self.pair.doubts.iter().map(|doubt| format!("; {doubt}"));
-        ("bitmap".into(), doubts.fold(text, |text, doubt| text + &doubt))
+        let text = doubts.fold(text, |text, doubt| text + &doubt);
+        ("bitmap".into(), text + &self.pair.cut())
     }
 
     /// Of what writes that cost is, where it is much.

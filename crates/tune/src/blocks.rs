@@ -151,7 +151,8 @@ impl Blocks {
             }
             None => format!("keep the default, {DEFAULT}: {}; {ROOM}", self.kept()),
         };
-        ("blocks".into(), text)
+        let cut = self.tried.iter().map(|of| of.pair.cut()).find(|cut| !cut.is_empty());
+        ("blocks".into(), text + &cut.unwrap_or_default())
     }
 
     /// What the sizes do beside the default, which is kept; once, where they do the same.

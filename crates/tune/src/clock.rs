@@ -36,6 +36,8 @@ impl fmt::Debug for Limit {
 struct Left {
     short: AtomicUsize,
     in_full: AtomicUsize,
+    options: AtomicUsize,
+    there: AtomicUsize,
     beside: AtomicUsize,
 }
 
@@ -46,12 +48,24 @@ pub(crate) enum For {
     Ranking,
     /// To choose among layouts.
     Choice,
+    /// To choose another layout for an option of its own.
+    Option,
+    /// To choose as a slower rig says.
+    Confirming,
     /// For what stands beside the answer: a failed drive, spares, settings.
     Beside,
 }
 
 /// The part of the time within which trials of each kind begin.
 const OF_RANKING: f64 = 0.5;
+
+/// What is said of a trial that did not begin, before the flag.
+const NO_TIME: &str = "there was no time for it";
+
+/// Whether this says that there was no time.
+pub(crate) fn is_of_time(why: &str) -> bool {
+    why.starts_with(NO_TIME)
+}
 
 impl Clock {
     /// No trial begins once this time is over: `spent` says which part of it is.
@@ -110,6 +124,8 @@ impl Clock {
         let of = match what {
             For::Ranking => &self.left.short,
             For::Choice => &self.left.in_full,
+            For::Option => &self.left.options,
+            For::Confirming => &self.left.there,
             For::Beside => &self.left.beside,
         };
         of.fetch_add(count, Ordering::Relaxed);
@@ -135,7 +151,7 @@ impl Clock {
 
     /// An error that says that the time is over.
     pub(crate) fn over(&self) -> Error {
-        Error::failure(format!("the time limit was over ({})", self.flag()))
+        Error::failure(format!("{NO_TIME} ({})", self.flag()))
     }
 
     /// The same, where nothing could be measured at all.
@@ -151,40 +167,49 @@ impl Clock {
         [&self.left.short, &self.left.in_full].map(|of| of.load(Ordering::Relaxed))
     }
 
-    /// What is said behind the recommendation, where the search was not finished.
+    /// Whether a trial was left out that could have turned the choice of the search.
+    fn may_turn(&self) -> bool {
+        let Left { options, there, .. } = &*self.left;
+        [options, there].iter().any(|of| of.load(Ordering::Relaxed) > 0)
+    }
+
+    /// What is said behind the recommendation, where a trial was left out that it depends on.
     pub(crate) fn caveat(&self) -> &'static str {
-        if self.left_of_search() == [0, 0] {
-            ""
-        } else {
+        if self.left_of_search() != [0, 0] {
             " The time limit ended the search: a layout that was not measured may be better."
+        } else if self.may_turn() {
+            " The time limit left out trials that may turn the choice (line `not tried`)."
+        } else {
+            ""
         }
     }
 
-    /// The flag that sets what is over, as it was written.
+    /// The flag that limits all trials, as it was written.
     fn flag(&self) -> String {
-        match (&self.all, &self.what_if) {
-            (Some(limit), _) => format!("`--time-limit {}`", limit.written),
-            (None, Some(limit)) => format!("`--what-if {}`", limit.written),
-            (None, None) => "no limit".into(),
-        }
+        let written = self.all.as_ref().map_or("", |limit| limit.written.as_str());
+        format!("`--time-limit {written}`")
     }
 
-    /// The slower rig, if there is time to ask it; and, in words, that there is not.
-    pub(crate) fn has_time_for<'a, 'o>(
+    /// What a slower rig says, if one is to `confirm` and `ask` has the time; and, in words, that there was none.
+    pub(crate) fn ask<T>(
         &self,
-        confirm: Option<&'a Confirm<'o>>,
-    ) -> (Option<&'a Confirm<'o>>, Option<String>) {
-        match confirm.filter(|_| self.is_over()) {
-            Some(confirm) => (None, Some(format!("the best few on {}", confirm.rig))),
-            None => (confirm, None),
-        }
+        confirm: Option<&Confirm<'_>>,
+        ask: impl FnOnce(&Confirm<'_>) -> Result<Option<T>>,
+    ) -> Result<(Option<T>, Option<String>)> {
+        let Some(confirm) = confirm else { return Ok((None, None)) };
+        let asked = match self.has_time(For::Confirming) {
+            Ok(()) => ask(confirm)?,
+            Err(_) => None,
+        };
+        let unconfirmed = asked.is_none().then(|| format!("the best few on {}", confirm.rig));
+        Ok((asked, unconfirmed))
     }
 
     /// What was left out, in words: trials of the search first, then what is tried last.
     fn not_tried(&self, last: impl Iterator<Item = String>) -> Vec<String> {
         let count = |of: &AtomicUsize| of.load(Ordering::Relaxed);
-        let trials = |count: usize| if count == 1 { "1 trial" } else { "trials" };
-        let Left { short, in_full, beside } = &*self.left;
+        // What a slower rig was not asked is said last.
+        let Left { short, in_full, options, there: _, beside } = &*self.left;
         let mut all = Vec::new();
         match count(short) {
             0 => (),
@@ -196,26 +221,30 @@ impl Clock {
             1 => all.push("at least 1 trial of the search".into()),
             several => all.push(format!("at least {several} trials of the search")),
         }
+        match count(options) {
+            0 => (),
+            1 => all.push("1 trial of other layouts with mount options".into()),
+            several => all.push(format!("{several} trials of other layouts with mount options")),
+        }
+        let of_beside = "of what stands beside the answer (a failed drive, spares, settings)";
         match count(beside) {
             0 => (),
-            several => all.push(format!(
-                "{}{} of what stands beside the answer (a failed drive, spares, settings)",
-                if several == 1 { String::new() } else { format!("{several} ") },
-                trials(several)
-            )),
+            1 => all.push(format!("1 trial {of_beside}")),
+            several => all.push(format!("{several} trials {of_beside}")),
         }
         all.extend(last);
         all
     }
 
-    /// Says what was not tried, with what is tried `last`: first of all where the search was not finished, else last; the same in parts.
+    /// Says what was not tried, with what is tried `last`: first of all where the choice depends on it, else last; the same
+    /// in parts.
     pub(crate) fn say(
         &self,
         lines: &mut Vec<(String, String)>,
         last: impl Iterator<Item = String>,
     ) -> Vec<String> {
         let left = self.not_tried(last);
-        let place = if self.left_of_search() == [0, 0] { lines.len() } else { 0 };
+        let place = if self.caveat().is_empty() { lines.len() } else { 0 };
         if let Some(line) = self.line(&left) {
             lines.insert(place, line);
         }
@@ -227,10 +256,12 @@ impl Clock {
         if left.is_empty() || !self.is_limited() {
             return None;
         }
-        let depends = if self.left_of_search() == [0, 0] {
-            "The recommendation does not depend on it."
-        } else {
+        let depends = if self.left_of_search() != [0, 0] {
             "The recommendation is the best of what was measured."
+        } else if self.may_turn() {
+            "It may turn the recommendation."
+        } else {
+            "The recommendation does not depend on it."
         };
         let text = format!("{}. Time limit: {}. {depends}", left.join("; "), self.limits());
         Some(("not tried".into(), text))
@@ -247,7 +278,7 @@ impl Clock {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::question::Question;
     use crate::question::tests::question;
@@ -308,7 +339,7 @@ mod tests {
     }
 
     /// Time that is over after so many looks at the clock.
-    fn after(looks: usize) -> Clock {
+    pub(crate) fn after(looks: usize) -> Clock {
         let count = AtomicUsize::new(0);
         Clock::default()
             .within("10s", move || f64::from(count.fetch_add(1, Ordering::Relaxed) >= looks))
@@ -358,6 +389,32 @@ mod tests {
         assert!(none.starts_with(
             "no layout was measured before the time limit was over (`--time-limit 10s`); give more time"
         ));
+    }
+
+    /// A slower rig and an option of another layout may turn the choice: "does not depend on it" was said of both.
+    #[test]
+    fn what_may_turn_the_choice_is_said_first() {
+        for (what, text) in [
+            (For::Option, "2 trials of other layouts with mount options"),
+            (For::Confirming, "the best few on kernel"),
+        ] {
+            let clock = Clock::default().within("10s", || 1.0);
+            clock.leave_out(what, 2);
+            let mut lines = vec![("risk".to_string(), String::new())];
+            let last = (what == For::Confirming).then(|| "the best few on kernel".to_string());
+            assert_eq!(clock.say(&mut lines, last.into_iter()), [text]);
+            let said = format!(
+                "{text}. Time limit: 10s (`--time-limit`). It may turn the recommendation."
+            );
+            assert_eq!(lines[0], ("not tried".to_string(), said));
+            assert!(clock.caveat().contains("may turn the choice"));
+        }
+        let clock = Clock::default().within("10s", || 1.0);
+        clock.leave_out(For::Beside, 1);
+        let mut lines = vec![("risk".to_string(), String::new())];
+        clock.say(&mut lines, std::iter::empty());
+        assert!(lines[1].1.ends_with("The recommendation does not depend on it."));
+        assert_eq!(clock.caveat(), "");
     }
 
     /// Short trials in turn: a time that is over in their midst has left no level without.

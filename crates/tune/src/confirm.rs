@@ -1,6 +1,7 @@
 //! The best few, asked again of a slower rig: what it says is what counts.
 
-use crate::lanes::side_by_side;
+use crate::clock::For;
+use crate::posed::search::in_time;
 use crate::space::{At, Open, Space};
 use crate::tried::{Settings, Tried, is_at, run_alone};
 use lab::capabilities::Members;
@@ -83,13 +84,14 @@ impl Confirm<'_> {
         })
     }
 
-    /// Measures what `verdict` ranks first, and `chosen`; what was said, and the verdict of the rig.
+    /// Measures what `verdict` ranks first, and `chosen`; what was said, and the verdict of the rig. Nothing where the time ends
+    /// before all are measured.
     pub(crate) fn ask(
         &self,
         tried: &Tried<'_>,
         verdict: &Verdict,
         chosen: usize,
-    ) -> Result<(Confirmed, Verdict)> {
+    ) -> Result<Option<(Confirmed, Verdict)>> {
         let candidates = tried.candidates;
         let place = |at: &Map<String, Json>| candidates.iter().position(|of| is_at(of, at));
         let mut which = vec![chosen];
@@ -102,16 +104,24 @@ impl Confirm<'_> {
         let of = |&cell: &usize| tried.with(&candidates[cell].settings(), 0);
         let experiments = which.iter().map(of).collect::<Result<Vec<Experiment>>>()?;
         let open = self.open;
-        let ran = side_by_side(lanes, &experiments, Result::is_err, |experiment| {
+        let clock = tried.clock();
+        let fails = |ran: &Option<Result<_>>| ran.as_ref().is_none_or(Result::is_err);
+        let ran = clock.in_time(For::Confirming, (lanes, &experiments), fails, |experiment| {
             run_alone(experiment, &*open(experiment)?)
         });
-        let records = ran.into_iter().collect::<Result<Vec<_>>>()?.concat();
+        let Some(ran) = ran.into_iter().collect::<Option<Result<Vec<_>>>>() else {
+            return Ok(None);
+        };
+        let records = ran?.concat();
         let manifest = self.manifest(&tried.experiment)?;
         let is_fast = !tried.question.drives.drive.is_rotational();
         let has_parity = which.iter().any(|&cell| candidates[cell].level.has_stripe_cache());
         let free = if (is_fast || has_parity) && self.is_virtual(&tried.experiment)? {
             let mut records = Vec::new();
             for &cell in &which {
+                if clock.has_time(For::Confirming).is_err() {
+                    return Ok(None);
+                }
                 let mut settings = candidates[cell].settings();
                 settings.extend(without_processor());
                 records.extend(run_alone(&tried.with(&settings, 0)?, tried.rig())?);
@@ -131,7 +141,7 @@ impl Confirm<'_> {
                 confirmed.choice = Some(cell.label.clone());
             }
         }
-        Ok((confirmed, there))
+        Ok(Some((confirmed, there)))
     }
 
     /// Whether the rig is a real kernel over modelled drives, whose processor takes no time.
@@ -147,10 +157,13 @@ impl Confirm<'_> {
         verdict: &Verdict,
         wishes: &Wishes,
         open: &Open<'_>,
-    ) -> Result<(Confirmed, Verdict)> {
+    ) -> Result<Option<(Confirmed, Verdict)>> {
         let best = verdict.ranked.iter().take(self.count);
         let which: Vec<usize> = best.filter_map(|ranked| space.place(&ranked.at)).collect();
-        let records = space.measure(&which, self.open, 0)?;
+        let (count, records) = in_time(space, &which, (self.open, For::Confirming), 0)?;
+        if count < which.len() {
+            return Ok(None);
+        }
         let manifest = self.manifest(&space.experiment)?.asked(&wishes.choose)?;
         let first = which.first().map(|&first| &space.layouts[first]);
         let counts = |&place: &usize| {
@@ -162,13 +175,16 @@ impl Confirm<'_> {
         let is_varied = varied.is_some_and(|setting| setting.values.len() > 1);
         let asked = which.iter().any(counts) && !is_varied;
         let free = if asked && self.is_virtual(&space.experiment)? {
+            if space.clock.has_time(For::Confirming).is_err() {
+                return Ok(None);
+            }
             let layouts: Vec<&At> = which.iter().map(|&place| &space.layouts[place]).collect();
             let records = space.measure_with(&layouts, open, 0, &without_processor())?;
             Some(Verdict::new(&space.manifest, &records, wishes)?)
         } else {
             None
         };
-        self.said(&manifest, &records, wishes, (verdict, free), &|at| Some(at) == first)
+        self.said(&manifest, &records, wishes, (verdict, free), &|at| Some(at) == first).map(Some)
     }
 
     /// What the rig's results are of.

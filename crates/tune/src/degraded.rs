@@ -63,8 +63,8 @@ pub(crate) fn front(
     Ok((rows, lines))
 }
 
-/// Gives each row of a question's front what its streams make of commits, and measures those that survive a failure, those of `others` over the members in use; whether any
-/// could be.
+/// Gives each row of a question's front what its streams make of commits, and measures those that survive a failure, those of
+/// `others` over the members in use; whether any could be.
 fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow]) -> Result<bool> {
     let mut asked: Vec<(usize, (u64, Experiment))> = Vec::new();
     let mut whole: BTreeMap<usize, Vec<Record>> = BTreeMap::new();

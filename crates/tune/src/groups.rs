@@ -59,11 +59,12 @@ impl Groups {
         let Ok((candidates, places)) = question.candidates() else { return Ok(None) };
         let watch = &mut |_| ();
         let mut own = Tried::new(&question, &candidates, tried.rig(), watch)?;
+        own.is_beside = true;
         match raced(&mut own, &candidates, &places) {
             Ok((_, Some(_))) => {}
             Ok((_, None)) => return Ok(None),
             // There was no time for any.
-            Err(_) if question.clock.is_over() => return Ok(None),
+            Err(_) if own.had_no_time => return Ok(None),
             Err(error) => return Err(error),
         }
         // All are judged together, as if they had been asked about at once.
@@ -108,6 +109,19 @@ impl Groups {
 mod tests {
     use super::*;
     use crate::question::tests::question;
+    use lab::rig::sim::Sim;
+
+    /// It said that the search was ended, which was complete.
+    #[test]
+    fn what_had_no_time_is_not_of_the_search() {
+        let clock = crate::Clock::default().within("10s", || 1.0);
+        let asked = Question { spares: 2, clock, ..question("60x st18000nm000j", "restore", 2) };
+        let (candidates, _) = asked.candidates().unwrap();
+        let watch = &mut |_| ();
+        let tried = Tried::new(&asked, &candidates, &Sim, watch).unwrap();
+        assert!(Groups::measure(&tried).unwrap().is_none());
+        assert_eq!((asked.clock.left_of_search(), asked.clock.caveat()), ([0, 0], ""));
+    }
 
     /// 58 members are two arrays of 29, which is too wide; 56 are four of 14 or eight of seven.
     #[test]

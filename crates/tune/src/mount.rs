@@ -77,7 +77,7 @@ impl Mount {
     /// What to do, in a line.
     pub(crate) fn text(&self) -> String {
         let Mount { option, pair, beside, .. } = self;
-        match pair.times {
+        let text = match pair.times {
             None => format!(
                 "keep the defaults: the effect of `-o {option}` is unknown, because {}",
                 pair.unknown()
@@ -96,7 +96,8 @@ impl Mount {
                 pair.slower(1.0 / times)
             ),
             Some(_) => format!("keep the defaults: no reliable difference with `-o {option}`"),
-        }
+        };
+        text + &pair.cut()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The chosen layout with two values of one key that is no layout to choose among, both measured in full.
 
+use crate::clock::is_of_time;
 use crate::tried::Settings;
 use lab::{Error, Result};
 use serde::Serialize;
@@ -51,6 +52,9 @@ pub(crate) struct Pair {
     /// What each seed says.
     #[serde(skip)]
     pub(crate) seeds: Vec<OfSeed>,
+    /// Whether there was no time for more seeds.
+    #[serde(skip)]
+    pub(crate) is_cut: bool,
 }
 
 /// What the two trials with one seed say.
@@ -103,6 +107,11 @@ impl Measured {
         let known = ROUNDS.into_iter().flatten().map(|seed| (seed, layout.known(seed)));
         let known = known.filter(|(_, known)| !known.is_empty());
         Measured(known.map(|(seed, known)| ((seed, Settings::new()), Ok(known))).collect())
+    }
+
+    /// How many trials are measured.
+    pub(crate) fn count(&self) -> usize {
+        self.0.values().filter(|outcome| outcome.is_ok()).count()
     }
 
     /// Knows what was measured with `settings`, too.
@@ -201,12 +210,17 @@ impl Pair {
         pairs.into_iter().flatten().collect()
     }
 
-    /// Whether another seed could change what is said.
+    /// Whether another seed is worth a try: it could change what is said, and there is time.
     fn may_change(&self) -> bool {
+        !self.is_cut && self.is_open()
+    }
+
+    /// Whether another seed could change what is said.
+    fn is_open(&self) -> bool {
         // A trial with an interval says itself how sure it is.
         let is_sure = self.seeds.iter().all(|of| of.interval_percent.is_some());
         let is_within = |log: f64, times: f64| log.abs() < times.ln();
-        let is_open = match self.seeds.as_slice() {
+        let says_little = match self.seeds.as_slice() {
             [_] => true,
             [one, other] => ![one, other].iter().all(|of| is_within(of.log_times, ALIKE_TIMES)),
             _ => {
@@ -214,7 +228,7 @@ impl Pair {
                 mean.abs() <= half && !is_within(mean.abs() + half, WORTH_TIMES)
             }
         };
-        self.times.is_some() && !is_sure && is_open
+        self.times.is_some() && !is_sure && says_little
     }
 
     fn logs(&self) -> Vec<f64> {
@@ -277,6 +291,7 @@ impl Pair {
             error_percent: intervals().flatten().sum(),
             better: verdict.better,
             unit: verdict.unit.clone(),
+            is_cut: false,
         })
     }
 
@@ -285,7 +300,8 @@ impl Pair {
         let (better, unit) = (Better::Higher, String::new());
         let failed = Some(why);
         let (times, keeps_limits, doubts, seeds) = (None, true, Vec::new(), Vec::new());
-        Pair { times, failed, keeps_limits, error_percent: 0.0, doubts, better, unit, seeds }
+        let (error_percent, is_cut) = (0.0, false);
+        Pair { times, failed, keeps_limits, error_percent, doubts, better, unit, seeds, is_cut }
     }
 
     /// Of what need not be measured.
@@ -299,21 +315,39 @@ impl Pair {
         let (better, unit) = (Better::Higher, "MB/s".to_string());
         let (failed, keeps_limits, doubts) = (None, true, Vec::new());
         let seeds = vec![OfSeed { log_times: times.ln(), interval_percent: None }];
-        let times = Some(times);
-        Pair { times, failed, keeps_limits, error_percent, doubts, better, unit, seeds }
+        let (times, is_cut) = (Some(times), false);
+        Pair { times, failed, keeps_limits, error_percent, doubts, better, unit, seeds, is_cut }
     }
 
     /// Why it is not known how many times better it is.
     pub(crate) fn unknown(&self) -> String {
         match &self.failed {
+            Some(why) if is_of_time(why) => why.clone(),
             Some(why) => format!("a trial failed: {why}"),
             None => "a trial did not settle".into(),
         }
     }
 
+    /// How few seeds say it, where there was no time for more and these leave it open; else nothing.
+    pub(crate) fn cut(&self) -> String {
+        match self.seeds.len() {
+            _ if !self.is_unsure() => String::new(),
+            1 => " (with one seed: there was no time for more)".into(),
+            count => format!(" (with {count} seeds: there was no time for more)"),
+        }
+    }
+
+    fn is_unsure(&self) -> bool {
+        self.is_cut && self.is_open()
+    }
+
     /// The same with another seed's, too: in between, and as unsure as they are apart. Where three say something, one that
     /// failed or did not settle takes nothing from it.
     fn and(self, other: Pair) -> Pair {
+        // A trial that did not begin says nothing of those before.
+        if self.times.is_some() && other.failed.as_deref().is_some_and(is_of_time) {
+            return Pair { is_cut: true, ..self };
+        }
         if self.seeds.len() >= 3 && other.times.is_none() {
             return self;
         }
@@ -329,9 +363,9 @@ impl Pair {
         all
     }
 
-    /// Whether `times` is within what the two trials' own intervals may shift it by.
+    /// Whether `times` is within what the two trials' own intervals may shift it by, or too few seeds say it.
     pub(crate) fn is_within_error(&self, times: f64) -> bool {
-        (times - 1.0) * 100.0 <= self.error_percent
+        self.is_unsure() || (times - 1.0) * 100.0 <= self.error_percent
     }
 
     /// How many times better it is with the second, where that is worth a setting of one's own.
@@ -411,12 +445,13 @@ mod tests {
     struct BySeed {
         times: fn(u64) -> Option<f64>,
         has_interval: bool,
+        why: &'static str,
         asked: RefCell<Vec<(u64, Settings)>>,
     }
 
     impl BySeed {
         fn new(times: fn(u64) -> Option<f64>) -> Self {
-            BySeed { times, has_interval: false, asked: RefCell::default() }
+            BySeed { times, has_interval: false, why: "it ended", asked: RefCell::default() }
         }
 
         fn experiment(settings: &Settings) -> Experiment {
@@ -455,7 +490,7 @@ mod tests {
         fn measure(&self, asked: &[(u64, Settings)]) -> Vec<Result<Vec<Record>>> {
             self.asked.borrow_mut().extend(asked.iter().cloned());
             let measured = asked.iter().map(|(seed, settings)| {
-                let times = (self.times)(*seed).ok_or_else(|| Error::failure("it ended"))?;
+                let times = (self.times)(*seed).ok_or_else(|| Error::failure(self.why))?;
                 let experiment = BySeed::experiment(settings);
                 let mut records =
                     lab::run(&experiment, &Sim, Keep::Nowhere, &mut |_| ())?.records();
@@ -502,6 +537,26 @@ mod tests {
         let wild = |seed| Some([0.5, 0.9, 1.4, 0.7, 1.1][seed as usize]);
         let (pair, seeds) = BySeed::new(wild).pair();
         assert_eq!((seeds, pair.gain()), (vec![0, 1, 2, 3, 4], None));
+    }
+
+    /// A trial that did not begin was said to have failed, and those before it were thrown away.
+    #[test]
+    fn what_there_was_no_time_for_takes_nothing_from_what_is_known() {
+        let why = "there was no time for it (`--time-limit 60s`)";
+        let of = |times| BySeed { why, ..BySeed::new(times) };
+        let (pair, _) = of(|_| None).pair();
+        assert_eq!((pair.unknown().as_str(), pair.cut()), (why, String::new()));
+        let (pair, seeds) = of(|seed| Some(0.5).filter(|_| seed < 1)).pair();
+        assert_eq!((seeds, pair.times), (vec![0, 1], Some(0.5)));
+        assert_eq!(pair.cut(), " (with one seed: there was no time for more)");
+        assert_eq!(pair.gain(), None, "one seed may be lucky");
+        // Two that see no difference are enough.
+        let (pair, seeds) = of(|seed| Some(1.01).filter(|_| seed < 2)).pair();
+        assert_eq!((seeds, pair.cut()), (vec![0, 1], String::new()));
+        let (pair, seeds) =
+            of(|seed| Some([0.5, 0.9, 1.4][seed as usize]).filter(|_| seed < 2)).pair();
+        assert_eq!((seeds, pair.seeds.len()), (vec![0, 1, 2], 2));
+        assert!(pair.cut().contains("with 2 seeds"));
     }
 
     #[test]

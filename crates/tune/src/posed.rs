@@ -174,9 +174,8 @@ pub fn tune_experiment(
     let mut verdict = verdict_of(posed, &space, &records)?;
     let all = space.layouts.len() * posed.effort().seeds as usize;
     let rivals = with_options(posed, &mut space, open, (&mut verdict, &mut records))?;
-    let (confirm, unconfirmed) = clock.has_time_for(confirm);
-    let asked =
-        confirm.map(|of| of.ask_space(&space, &verdict, &posed.wishes, open)).transpose()?;
+    let (asked, unconfirmed) =
+        clock.ask(confirm, |of| of.ask_space(&space, &verdict, &posed.wishes, open))?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     // What is measured on a slower rig is what counts.
     let turned = asked.as_ref().filter(|(of, _)| !of.without_processor && !of.holds);

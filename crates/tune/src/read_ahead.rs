@@ -112,11 +112,15 @@ impl ReadAhead {
                 format!("set {size} for the array: Linux's default, {own}, is {slower}")
             }
             (None, Some(Other { size, pair, alone, .. })) => {
-                let alone = alone.as_ref().and_then(|alone| Some(alone.slower(alone.times?)));
+                let of_alone = |alone: &Pair| match (alone.times, &alone.failed) {
+                    (Some(times), _) => alone.slower(times),
+                    (None, Some(_)) => format!("of unknown speed: {}", alone.unknown()),
+                    (None, None) => "not steady".into(),
+                };
                 format!(
                     "keep Linux's default, {own}: it is {} than {size}, but with {size} one program that reads alone is {}",
                     pair.slower(pair.gain().unwrap_or(1.0)),
-                    alone.unwrap_or_else(|| "not steady".into())
+                    alone.as_ref().map_or_else(|| "not steady".into(), of_alone)
                 )
             }
             (None, None) => {
@@ -134,7 +138,8 @@ impl ReadAhead {
                 format!("keep Linux's default, {own}: {why}")
             }
         };
-        ("read-ahead".into(), text)
+        let cut = self.tried.iter().map(|of| of.pair.cut()).find(|cut| !cut.is_empty());
+        ("read-ahead".into(), text + &cut.unwrap_or_default())
     }
 }
 
@@ -180,6 +185,10 @@ mod tests {
             "keep Linux's default, 768KiB: it is 20 % slower than 4MiB, but with 4MiB one program that reads \
              alone is 50 % slower"
         );
+        let why = "there was no time for it (`--time-limit 60s`)";
+        let no_time = vec![Pair::failed(why.into()); 3];
+        let line = ReadAhead::of(768, both(), pairs([0.95, 0.8, 1.0]), no_time).line().1;
+        assert!(line.ends_with(&format!("reads alone is of unknown speed: {why}")), "{line}");
         assert_eq!(
             ReadAhead::of(3072, both(), pairs([1.3, 0.95, 0.9]), Vec::new()).line().1,
             "keep Linux's default, 3MiB: 1MiB, 4MiB or 16MiB gains less than 15 %"

@@ -69,7 +69,7 @@ impl Scheduler {
         };
         let counts = pair.times.is_some_and(|times| !pair.is_within_error(times.max(1.0 / times)));
         let adapter = if self.takes_one && counts { OF_ONE_COMMAND } else { "" };
-        ("scheduler".into(), text + adapter)
+        ("scheduler".into(), text + adapter + &pair.cut())
     }
 }
 

@@ -62,6 +62,8 @@ pub(crate) fn search(
     if !measure_defaults_of_front(tried, &verdict, picked.0)? {
         return Ok(Searched { verdict, picked });
     }
+    // A default that was measured once may now be first.
+    even_out(tried)?;
     let verdict = tried.verdict()?;
     let picked = pick(candidates, tried.question, &verdict)?.unwrap_or(picked);
     Ok(Searched { verdict, picked })
@@ -130,6 +132,8 @@ fn settled(tried: &mut Tried<'_>, candidates: &[Candidate]) -> Result<(Verdict, 
         for seed in 1..SETTLED_SEEDS {
             measure_missing(tried, &both, seed)?;
         }
+        // A third that has fewer may now be first.
+        even_out(tried)?;
         verdict = tried.verdict()?;
         let next = pick(candidates, question, &verdict)?;
         if next == picked {
@@ -144,7 +148,7 @@ fn settled(tried: &mut Tried<'_>, candidates: &[Candidate]) -> Result<(Verdict, 
 /// first by one of them may owe that to the seed. Nothing else has to be evened out. Trials of the same seed share some of its luck,
 /// so that intervals which take them as independent are too wide, and never too narrow; and fewer trials make them wider still.
 fn even_out(tried: &mut Tried<'_>) -> Result<()> {
-    for _ in 0..KEPT_MAX {
+    loop {
         let verdict = tried.verdict()?;
         let Some((first, most)) = first_by_fewer_trials(&verdict) else { break };
         let place = tried.candidates.iter().position(|of| is_at(of, &first.at));
@@ -200,6 +204,7 @@ fn by_spindles(
         for seed in 1..SPINDLE_SEEDS {
             measure_missing(tried, &contested, seed)?;
         }
+        even_out(tried)?;
         if tried.count == before {
             break;
         }
@@ -259,4 +264,43 @@ fn measure_default(
         tried.measure(&missing, 0)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::tests::question;
+    use lab::rig::sim::Sim;
+
+    /// The default and the fastest had five seeds each, and a third was first by the one that it had.
+    #[test]
+    fn the_last_word_is_over_as_many_seeds() {
+        let asked =
+            Question { levels: vec!["md-raid10".into()], ..question("4x 980 pro 1tb", "vm", 1) };
+        let (all, _) = asked.candidates().unwrap();
+        let default = all.iter().position(is_default).unwrap();
+        let others = all.iter().enumerate().filter(|(place, _)| *place != default);
+        let candidates: Vec<Candidate> = std::iter::once(&all[default])
+            .chain(others.map(|(_, of)| of))
+            .take(3)
+            .cloned()
+            .collect();
+        let watch = &mut |_| ();
+        let mut tried = Tried::new(&asked, &candidates, &Sim, watch).unwrap();
+        tried.measure(&[0, 1, 2], 0).unwrap();
+        let own = tried.of(&candidates[0])[0].clone();
+        let metrics: Vec<String> = own.samples.iter().map(|(name, _)| name.to_string()).collect();
+        for (place, times) in [(1, 1.14), (2, 1.13)] {
+            let at = tried.records.iter().position(|of| is_at(&candidates[place], &of.at)).unwrap();
+            for metric in metrics.iter().filter(|name| name.contains("per_s")) {
+                let value = times * own.sample(metric).unwrap();
+                tried.records[at].samples.insert(metric.as_str(), value);
+            }
+        }
+        let before = tried.verdict().unwrap();
+        let picked = pick(&candidates, &asked, &before).unwrap();
+        assert!(unsettled(&candidates, &before, picked).is_some());
+        let (verdict, _) = settled(&mut tried, &candidates).unwrap();
+        assert!(first_by_fewer_trials(&verdict).is_none(), "{:?}", verdict.ranked);
+    }
 }

@@ -50,6 +50,10 @@ pub(crate) struct Tried<'a> {
     watch: &'a mut dyn FnMut(usize),
     /// Cells measured.
     pub(crate) count: usize,
+    /// Whether all of it stands beside an answer: a time limit then ends no search.
+    pub(crate) is_beside: bool,
+    /// Whether the time was over before anything was measured.
+    pub(crate) had_no_time: bool,
     /// Short trials of all cells: they rank the cells, and are no part of what is measured.
     pub(crate) short: Vec<Record>,
 }
@@ -73,6 +77,8 @@ impl<'a> Tried<'a> {
             rig,
             watch,
             count: 0,
+            is_beside: false,
+            had_no_time: false,
             short: Vec::new(),
         })
     }
@@ -100,6 +106,7 @@ impl<'a> Tried<'a> {
         self.records.extend(ran.into_iter().flatten().flatten());
         (self.watch)(self.count + self.short.len());
         if self.count == 0 {
+            self.had_no_time = true;
             return self.clock().nothing_measured();
         }
         Ok(self.scores(&self.verdict()?, which))
@@ -149,6 +156,7 @@ impl<'a> Tried<'a> {
     ) -> Result<Vec<Option<Vec<Record>>>> {
         let experiments: Vec<Experiment> =
             cells.iter().map(|settings| self.with(settings, seed)).collect::<Result<_>>()?;
+        let what = if self.is_beside { For::Beside } else { what };
         let lanes = self.rig.capabilities().lanes;
         let is_last = |ran: &Option<Result<_>>| ran.as_ref().is_some_and(Result::is_err);
         let run = |experiment: &Experiment| numbered(run_alone(experiment, self.rig), seed);
@@ -156,8 +164,8 @@ impl<'a> Tried<'a> {
         ran.into_iter().map(Option::transpose).collect()
     }
 
-    /// Runs experiments of one cell each in their order, where none begins once the clock is late: nothing then, as some are missing. These are what-ifs: one that is refused
-    /// has no records, and is no error of the answer.
+    /// Runs experiments of one cell each in their order, where none begins once the clock is late: nothing then, as some are
+    /// missing. These are what-ifs: one that is refused has no records, and is no error of the answer.
     pub(crate) fn run_in_time(
         &self,
         experiments: &[Experiment],
@@ -314,6 +322,23 @@ pub(crate) mod tests {
     use super::*;
     use crate::question::DEFAULT_CHUNK;
     use lab::rig::sim::Sim;
+
+    /// Where short trials had half of the time beside the answer, too, all layouts were measured in full instead.
+    #[test]
+    fn what_stands_beside_the_answer_is_ranked_in_the_second_half_of_the_time() {
+        let clock = Clock::default().within("10s", || 0.6);
+        let levels = vec!["md-raid10".into()];
+        let asked = crate::question::tests::question("4x 980 pro 1tb", "vm", 1);
+        let asked = Question { levels, clock, ..asked };
+        let (candidates, _) = asked.candidates().unwrap();
+        let ranked = [false, true].map(|is_beside| {
+            let watch = &mut |_| ();
+            let mut tried = Tried::new(&asked, &candidates[..2], &Sim, watch).unwrap();
+            tried.is_beside = is_beside;
+            tried.rank().unwrap().len()
+        });
+        assert_eq!(ranked, [0, 2]);
+    }
 
     /// What one trial of such a level says, to be changed by a test.
     pub(crate) fn verdict_of(drives: &str, work: &str, level: &str) -> Verdict {

@@ -139,9 +139,7 @@ fn asked(
     verdict: &Verdict,
     best: usize,
 ) -> Result<(Option<There>, Option<String>)> {
-    let (confirm, unconfirmed) = tried.clock().has_time_for(confirm);
-    let asked = confirm.map(|confirm| confirm.ask(tried, verdict, best)).transpose()?;
-    Ok((asked, unconfirmed))
+    tried.clock().ask(confirm, |confirm| confirm.ask(tried, verdict, best))
 }
 
 /// What to build instead, where a slower rig turned the choice.

@@ -68,11 +68,12 @@ impl WithoutCopies {
         let Ok((candidates, places)) = stripes.candidates() else { return Ok(None) };
         let watch = &mut |_| ();
         let mut own = Tried::new(&stripes, &candidates, tried.rig(), watch)?;
+        own.is_beside = true;
         let place = match raced(&mut own, &candidates, &places) {
             Ok((_, Some((place, _)))) => place,
             Ok((_, None)) => return Ok(None),
             // There was no time for any.
-            Err(_) if question.clock.is_over() => return Ok(None),
+            Err(_) if own.had_no_time => return Ok(None),
             Err(error) => return Err(error),
         };
         let stripe = &candidates[place];
@@ -128,6 +129,13 @@ mod tests {
     use super::*;
     use crate::Drives;
     use crate::work::Work;
+    use lab::Error;
+    use lab::capabilities::Capabilities;
+    use lab::experiment::Trial;
+    use lab::rig::sim::Sim;
+    use lab::rig::{Prepared, Rig};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn the_gain_stands_beside_the_risk() {
@@ -152,6 +160,65 @@ mod tests {
         assert_eq!(of(1.33, true).line(), line("the answer is 25 % slower"));
         assert_eq!(of(0.5, true).line(), line("50 % slower"));
         assert_eq!(of(1.04, false).line(), line("not reliably faster or slower"));
+    }
+
+    /// It said that the search was ended, which was complete.
+    #[test]
+    fn what_had_no_time_is_not_of_the_search() {
+        let drives = Drives::read("4x gp3").unwrap();
+        let work = Work::find("postgres", &drives).unwrap();
+        let clock = crate::Clock::default().within("10s", || 1.0);
+        let asked =
+            Question { survive: 1, is_survive_assumed: true, clock, ..Question::new(drives, work) };
+        let (candidates, _) = asked.candidates().unwrap();
+        let watch = &mut |_| ();
+        let tried = Tried::new(&asked, &candidates, &Sim, watch).unwrap();
+        assert_eq!(WithoutCopies::measure(&tried, &candidates[0]).unwrap(), None);
+        assert_eq!((asked.clock.left_of_search(), asked.clock.caveat()), ([0, 0], ""));
+    }
+
+    /// The model, whose trials end with an error that is none of the time's.
+    struct Ends<'a>(&'a AtomicBool);
+
+    impl Rig for Ends<'_> {
+        fn name(&self) -> &'static str {
+            Sim.name()
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            Sim.capabilities()
+        }
+
+        fn admit(&self, trial: &Trial) -> Result<()> {
+            Sim.admit(trial)
+        }
+
+        fn samples(&self, trial: &Trial) -> Vec<&'static str> {
+            Sim.samples(trial)
+        }
+
+        fn prepare<'a>(&'a self, _: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
+            self.0.store(true, Ordering::Relaxed);
+            Err(Error::failure("the guest ended"))
+        }
+    }
+
+    /// It was taken for no time, where the time was over, too.
+    #[test]
+    fn what_fails_as_the_time_ends_is_an_error() {
+        let drives = Drives::read("4x gp3").unwrap();
+        let work = Work::find("postgres", &drives).unwrap();
+        let has_run = Arc::new(AtomicBool::new(false));
+        let seen = has_run.clone();
+        let clock = crate::Clock::default()
+            .within("10s", move || f64::from(u8::from(seen.load(Ordering::Relaxed))));
+        let asked =
+            Question { survive: 1, is_survive_assumed: true, clock, ..Question::new(drives, work) };
+        let (candidates, _) = asked.candidates().unwrap();
+        let (watch, rig) = (&mut |_| (), Ends(&has_run));
+        let tried = Tried::new(&asked, &candidates, &rig, watch).unwrap();
+        let error = WithoutCopies::measure(&tried, &candidates[0]).unwrap_err().to_string();
+        assert!(error.contains("the guest ended") && asked.clock.is_over(), "{error}");
     }
 
     /// Who says what must survive, or which level it shall be, has decided.

@@ -1,17 +1,19 @@
 //! Whether another layout is ahead of the chosen one with an option of mount(8) that the search did not have.
 //!
-//! Each of the nearest is tried once with it. What is ahead then runs with more seeds, beside the chosen layout with the option of
-//! its own file system; what is reliably ahead of both is what to build.
+//! Each of the nearest is tried once with it. What is ahead then runs as often as the chosen layout did, beside that with the option
+//! of its own file system; what is reliably ahead of both is what to build. Where one of them ran less often nothing is.
 
 use crate::beside::OfExperiment;
+use crate::clock::For;
 use crate::lanes::side_by_side;
 use crate::mount::{Mount, TRIED};
 use crate::pair::{Both, Measured, Pair};
-use crate::posed::search::measure_missing;
+use crate::posed::search::{even_out, measure_missing};
 use crate::posed::{Posed, verdict_of};
 use crate::space::{At, Open, Space, named};
 use crate::tried::Settings;
 use lab::Result;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use store::record::Record;
 use verdict::Verdict;
@@ -25,8 +27,8 @@ const NEAR: f64 = 0.5;
 /// So many are tried at most, the nearest first.
 const RIVALS_MAX: usize = 8;
 
-/// What is ahead with the first seed runs with these, too.
-const MORE_SEEDS: Range<u64> = 1..3;
+/// What is ahead in the first trial has so many, where the experiment asks for one of each layout.
+const TRIALS: Range<u64> = 0..3;
 
 /// What was found of others with an option.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +43,8 @@ pub(crate) struct Rivals {
     pub(crate) mount: Option<Mount>,
     /// How many trials that took.
     pub(crate) trials: usize,
+    /// Whether some did not run as often as those that they stand beside: nothing is said of them.
+    is_open: bool,
 }
 
 /// A layout with the option that is tried with it.
@@ -108,84 +112,139 @@ fn among(
     asked: &[With],
 ) -> Result<Rivals> {
     let Some(first) = verdict.ranked.first().cloned() else { return Ok(Rivals::default()) };
-    let judge = |more: &[Record]| {
-        let all = [records.as_slice(), more].concat();
-        verdict_of(posed, space, &all)
-    };
     let (own, others): (Vec<&With>, Vec<&With>) =
         asked.iter().partition(|of| space.layouts[of.place] == first.at);
-    let mut more = measured(posed, space, open, &others, 0)?;
-    let judged = judge(&more)?;
+    let once = measured(posed, space, open, &others, 0)?;
+    let judged = verdict_of(posed, space, &[records.as_slice(), &once].concat())?;
     let value = |of: &With| value_of(&judged, &of.at);
     let is_ahead = |of: &&With| {
         let both = value(of).zip(value_of(&judged, &first.at));
         both.is_some_and(|(own, best)| judged.better.ahead(own, best) > 0.0)
     };
     let mut rivals = Rivals::of(others.iter().copied().filter(|of| value(of).is_some()));
-    rivals.trials = more.len();
     let ahead: Vec<&With> = others.into_iter().filter(is_ahead).collect();
+    rivals.trials = once.len();
     if ahead.is_empty() {
         return Ok(rivals);
     }
-    more.extend(measured(posed, space, open, &own, 0)?);
-    let again: Vec<&With> = own.iter().chain(&ahead).copied().collect();
-    let mut plain = of_layout(space, records, &first.at);
-    let known = plain.len();
-    for seed in MORE_SEEDS {
-        more.extend(measured(posed, space, open, &again, seed)?);
-        // What they are compared with has as many seeds.
-        if let Some(place) = space.place(&first.at).filter(|_| space.experiment.run().repeats == 1)
-        {
-            measure_missing(space, open, (place, seed), &mut plain)?;
-        }
+    let again = Again { own, ahead, first };
+    let before = records.len();
+    let (more, are_even) = again.measure(posed, space, open, (records, once))?;
+    let judged = verdict_of(posed, space, &[records.as_slice(), &more].concat())?;
+    rivals.is_open = !are_even;
+    rivals.trials = more.len() + records.len() - before;
+    let taken = again.taken(&judged).filter(|_| are_even);
+    if let Some(taken) = taken {
+        rivals.instead_of = Some(instead_of(&taken.both, &again.instead(&judged)));
+        let own = more.iter().filter(|of| of.at == taken.at).cloned();
+        let own: Vec<Record> = own.collect();
+        let (mount, trials) = beside_itself(posed, space, open, (taken, records, &own));
+        rivals.mount = mount;
+        rivals.trials += trials;
+        let (place, both) = (taken.place, taken.both);
+        space.add(place, (both.key, both.values[1]))?;
+        records.extend(own);
+    } else if records.len() > before {
+        // What else the chosen layout measured counts, and may put another first.
+        rivals.trials += even_out(posed, space, (open, For::Option), records)?;
     }
-    more.extend(plain.split_off(known));
-    rivals.trials = more.len();
-    let judged = judge(&more)?;
-    let Some(best) = judged.ranked.first() else { return Ok(rivals) };
-    let Some(taken) = ahead.iter().find(|of| of.at == best.at) else { return Ok(rivals) };
-    let mut chosen = own.iter().map(|of| &of.at).chain([&first.at]);
-    let is_behind = |at: &At| {
-        let ranked = judged.ranked.iter().find(|of| of.at == *at);
-        ranked.is_none_or(|of| of.standing == Standing::Behind)
-    };
-    if !chosen.all(is_behind) {
-        return Ok(rivals);
-    }
-    let behind = value_of(&judged, &first.at).map_or_else(String::new, |value| {
-        let times = judged.better.ahead(best.value, value).exp();
-        format!(", which is {}", slower(times, judged.better, &judged.unit))
-    });
-    let instead = format!("{}{behind}", first.label);
-    rivals.instead_of = Some(instead_of(&taken.both, &instead));
-    more.retain(|of| of.at == taken.at || space.at_of(of) == first.at);
-    rivals.mount = beside_itself(posed, space, open, (taken, records, &more));
-    let (place, both) = (taken.place, taken.both);
-    space.add(place, (both.key, both.values[1]))?;
-    records.extend(more);
     *verdict = verdict_of(posed, space, records)?;
     Ok(rivals)
 }
 
-/// What the option does to the layout that is chosen for it, over the same seeds.
+/// Those that run more often: what is ahead with its option, and the chosen layout without one and with it.
+struct Again<'a> {
+    own: Vec<&'a With>,
+    ahead: Vec<&'a With>,
+    first: Ranked,
+}
+
+impl<'a> Again<'a> {
+    fn all(&self) -> impl Iterator<Item = &'a With> {
+        self.own.iter().chain(&self.ahead).copied()
+    }
+
+    /// Measures them as often as the chosen layout, and that at least as often as here is usual; that one's trials go to the
+    /// `records`. The others', with what ran `once`, and whether all ran as often.
+    fn measure(
+        &self,
+        posed: &Posed,
+        space: &Space,
+        open: &Open<'_>,
+        (records, once): (&mut Vec<Record>, Vec<Record>),
+    ) -> Result<(Vec<Record>, bool)> {
+        let at = &self.first.at;
+        let of_first =
+            |records: &[Record]| numbers(records.iter().filter(|of| space.at_of(of) == *at));
+        let mut asked = of_first(records);
+        if let Some(place) = space.place(at).filter(|_| space.experiment.run().repeats == 1) {
+            asked.extend(TRIALS);
+            for &seed in &asked {
+                measure_missing(space, (open, For::Option), (place, seed), records)?;
+            }
+        }
+        let mut more = once;
+        for &number in &asked {
+            let is_missing = |of: &&With| {
+                !more.iter().any(|record| record.at == of.at && record.repeat == number)
+            };
+            let missing: Vec<&With> = self.all().filter(is_missing).collect();
+            more.extend(measured(posed, space, open, &missing, number)?);
+        }
+        let of_with = |of: &With| numbers(more.iter().filter(|record| record.at == of.at));
+        let are_even = of_first(records) == asked && self.all().all(|of| of_with(of) == asked);
+        Ok((more, are_even))
+    }
+
+    /// What is ahead of all, and reliably of the chosen layout, also with its own option.
+    fn taken(&self, judged: &Verdict) -> Option<&'a With> {
+        let best = judged.ranked.first()?;
+        let taken = self.ahead.iter().copied().find(|of| of.at == best.at)?;
+        let standing = |at: &At| {
+            judged.ranked.iter().find(|of| of.at == *at).map(|of| of.standing == Standing::Behind)
+        };
+        // What is not ranked any more is not to be chosen; what its option does there must be known.
+        let is_behind = standing(&self.first.at).unwrap_or(true)
+            && self.own.iter().all(|of| standing(&of.at).is_some_and(|is_behind| is_behind));
+        is_behind.then_some(taken)
+    }
+
+    /// What would be chosen otherwise, and how far behind that is.
+    fn instead(&self, judged: &Verdict) -> String {
+        let Ranked { at, label, .. } = &self.first;
+        let behind = judged.ranked.first().zip(value_of(judged, at)).map(|(best, value)| {
+            let times = judged.better.ahead(best.value, value).exp();
+            format!(", which is {}", slower(times, judged.better, &judged.unit))
+        });
+        format!("{label}{}", behind.unwrap_or_default())
+    }
+}
+
+/// The numbers of these trials among all repeats of their layouts.
+fn numbers<'a>(records: impl Iterator<Item = &'a Record>) -> BTreeSet<u64> {
+    records.map(|record| record.repeat).collect()
+}
+
+/// What the option does to the layout that is chosen for it, over the same seeds; and how many trials that took.
 fn beside_itself(
     posed: &Posed,
     space: &Space,
     open: &Open<'_>,
     (taken, records, with): (&With, &[Record], &[Record]),
-) -> Option<Mount> {
+) -> (Option<Mount>, usize) {
     let (wishes, best) = (&posed.wishes, &space.layouts[taken.place]);
     let layout = OfExperiment { space, open, wishes, best, records };
     let mut measured = Measured::by_search(&layout);
-    for seed in 0..MORE_SEEDS.end {
+    for seed in TRIALS {
         let repeat = seed * space.experiment.run().repeats;
         let is_own = |of: &&Record| of.repeat == repeat && of.at == taken.at;
         let own = with.iter().filter(is_own).cloned().collect();
         let option = (taken.both.key.to_string(), taken.both.values[1].to_string());
         measured.know(seed, vec![option], own);
     }
-    let pair = Pair::measure(&layout, &[taken.both], &Settings::new(), &mut measured).pop()?;
-    Mount::of_choice(taken.both, pair)
+    let known = measured.count();
+    let pair = Pair::measure(&layout, &[taken.both], &Settings::new(), &mut measured).pop();
+    (pair.and_then(|pair| Mount::of_choice(taken.both, pair)), measured.count() - known)
 }
 
 /// Where another is chosen for its option: what would be otherwise, and what the option endangers.
@@ -195,22 +254,17 @@ fn instead_of(both: &Both, instead: &str) -> String {
     format!("set `-o {option}`, as the commands do: without it the choice is {instead}{beside}")
 }
 
-/// What was measured of a layout.
-fn of_layout(space: &Space, records: &[Record], at: &At) -> Vec<Record> {
-    records.iter().filter(|of| space.at_of(of) == *at).cloned().collect()
-}
-
 fn value_of(verdict: &Verdict, at: &At) -> Option<f64> {
     verdict.ranked.iter().find(|of| of.at == *at).map(|of| of.value)
 }
 
-/// What each measures with a seed; one that fails is left out.
+/// What each measures as the trial with this number of all repeats; one that fails, or has no time, is left out.
 fn measured(
     posed: &Posed,
     space: &Space,
     open: &Open<'_>,
     asked: &[&With],
-    seed: u64,
+    number: u64,
 ) -> Result<Vec<Record>> {
     if asked.is_empty() {
         return Ok(Vec::new());
@@ -224,14 +278,11 @@ fn measured(
             let best = &space.layouts[of.place];
             let layout = OfExperiment { space, open, wishes: &posed.wishes, best, records: &[] };
             let settings = [(of.both.key.to_string(), of.both.values[1].to_string())];
-            layout.run(seed, &settings)
+            layout.run_repeat(number, &settings)
         },
     );
     let ran = ran.into_iter().zip(asked);
-    let records = ran.filter_map(|(ran, of)| Some(named(ran.ok()?, &of.at))).flatten();
-    // Beside the first trial of the others with that seed.
-    let repeat = seed * space.experiment.run().repeats;
-    Ok(records.map(|record| Record { repeat, ..record }).collect())
+    Ok(ran.filter_map(|(ran, of)| Some(named(ran.ok()?, &of.at))).flatten().collect())
 }
 
 /// The option as mount(8) takes it.
@@ -259,6 +310,11 @@ impl Rivals {
         }
         let options: Vec<String> = self.options.iter().map(|of| format!("`-o {of}`")).collect();
         let options = options.join(" or ");
+        if self.is_open {
+            return Some(format!(
+                "whether another layout is ahead with {options} is unknown: a trial failed, or had no time"
+            ));
+        }
         match self.count {
             0 => None,
             1 => Some(format!("with {options} the nearest other layout is not reliably the best")),
@@ -272,6 +328,8 @@ impl Rivals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
+    use crate::clock::tests::after;
     use crate::front;
     use crate::posed::tests::{COPIES, asked as posed};
     use lab::experiment::Experiment;
@@ -284,8 +342,20 @@ mod tests {
 
     /// Three layouts, of which parity is tried with other drives, in the place of an option; and what came of it.
     fn with(value: &'static str) -> (Space, Verdict, Vec<Record>, Rivals, Posed) {
+        with_own(None, 1, value, Clock::default())
+    }
+
+    /// The same with such an option of the chosen layout's own, and so many repeats, within a time.
+    fn with_own(
+        own: Option<&'static str>,
+        repeats: u64,
+        value: &'static str,
+        clock: Clock,
+    ) -> (Space, Verdict, Vec<Record>, Rivals, Posed) {
         let text = COPIES.replace("p4800x-375gb", "980-pro-1tb").replace("= 50", "= 90");
+        let text = text.replace("repeats = 1", &format!("repeats = {repeats}"));
         let (posed, mut space, mut records) = posed(&text);
+        space.clock = clock;
         let mut verdict = verdict_of(&posed, &space, &records).unwrap();
         let both = Both { key: "volume.drives", values: ["4x980-pro-1tb", value] };
         let is_parity = |space: &Space, place: usize| {
@@ -293,9 +363,11 @@ mod tests {
         };
         let of = (&verdict, records.as_slice());
         let asked = asked(&posed, &space, &opens(), of, |_, place| {
-            is_parity(&space, place).then_some(both)
+            let own = own.map(|own| Both { key: both.key, values: [both.values[0], own] });
+            let is_near = space.layouts[place]["volume.level"].as_str() == Some("md-raid10");
+            if is_parity(&space, place) { Some(both) } else { own.filter(|_| !is_near) }
         });
-        assert_eq!(asked.len(), 1);
+        assert_eq!(asked.len(), 1 + usize::from(own.is_some()));
         let of = (&mut verdict, &mut records);
         let rivals = among(&posed, &mut space, &opens(), of, &asked).unwrap();
         (space, verdict, records, rivals, posed)
@@ -333,6 +405,53 @@ mod tests {
         assert_eq!(text, said);
     }
 
+    /// A median of one chose a layout, where there was no time for the others' trials.
+    #[test]
+    fn no_option_is_chosen_by_fewer_trials() {
+        // One trial of parity, and a second one of what was chosen.
+        let (space, verdict, records, rivals, _) = with_own(None, 1, "6xp4800x-375gb", after(2));
+        assert_ne!(verdict.ranked[0].at["volume.level"], "md-raid5");
+        assert_eq!((space.layouts.len(), records.len(), rivals.trials), (3, 4, 2));
+        assert_eq!(verdict.ranked.iter().map(|of| of.trials).max(), Some(2), "it counts");
+        let text = rivals.text().unwrap();
+        assert!(text.contains("is unknown: a trial failed, or had no time"), "{text}");
+        assert!(space.clock.caveat().contains("may turn the choice"));
+        assert_eq!(space.clock.left_of_search(), [0, 0]);
+        // Time for all.
+        let (_, verdict, ..) = with_own(None, 1, "6xp4800x-375gb", after(5));
+        assert_eq!(verdict.ranked[0].at["volume.level"], "md-raid5");
+    }
+
+    /// What the chosen layout does with its own option was taken as behind where its trial failed.
+    #[test]
+    fn no_option_is_chosen_where_that_of_the_chosen_layout_is_unknown() {
+        let of = |own| {
+            let (_, verdict, _, rivals, _) =
+                with_own(Some(own), 1, "6xp4800x-375gb", Clock::default());
+            (verdict.ranked[0].at["volume.level"].clone(), rivals.text().unwrap())
+        };
+        // Far copies have no layout over one drive.
+        let (level, text) = of("1x980-pro-1tb");
+        assert!(level == "md-raid10-f2" && text.contains("is unknown"), "{level}: {text}");
+        let (level, text) = of("4x980-pro-1tb");
+        assert!(
+            level == "md-raid5" && text.contains("without it the choice is"),
+            "{level}: {text}"
+        );
+    }
+
+    /// With repeats of its own an experiment had three of what has an option, and shared no seed with them.
+    #[test]
+    fn what_has_an_option_runs_with_the_same_repeats() {
+        let (_, verdict, records, rivals, _) =
+            with_own(None, 2, "6xp4800x-375gb", Clock::default());
+        let first = &verdict.ranked[0];
+        assert_eq!((first.at["volume.drives"].as_str(), first.trials), (Some("6xp4800x-375gb"), 2));
+        let own = records.iter().filter(|of| of.at == first.at);
+        assert_eq!(numbers(own), BTreeSet::from([0, 1]));
+        assert!(rivals.trials >= 2);
+    }
+
     /// `data=writeback` was chosen with another layout, and its danger went unsaid.
     #[test]
     fn what_an_option_endangers_is_said_of_others_too() {
@@ -356,7 +475,9 @@ mod tests {
         let taken = With::of(&space, 1, both);
         let with = measured(&posed, &space, &opens(), &[&taken], 0).unwrap();
         assert_eq!(with.len(), 1);
-        let mount = beside_itself(&posed, &space, &opens(), (&taken, &records, &with)).unwrap();
+        let (mount, trials) = beside_itself(&posed, &space, &opens(), (&taken, &records, &with));
+        let mount = mount.unwrap();
+        assert_eq!(trials, 2, "one more seed of both");
         assert_eq!(
             (mount.to_set(), mount.setting()),
             (Some("data=writeback"), Some(("fs.data", "writeback")))

@@ -38,7 +38,7 @@ pub(crate) fn measured(
     race(&space.places, None, effort, &mut |which, seed| {
         let missing: Vec<usize> =
             which.iter().copied().filter(|place| !known.contains(place)).collect();
-        let ran = in_time(space, &missing, open, seed)?;
+        let ran = in_time(space, &missing, (open, For::Choice), seed)?;
         measured += ran.0;
         watch(measured);
         records.extend(ran.1);
@@ -51,32 +51,32 @@ pub(crate) fn measured(
     // A race has two runners; how far the figure of one alone is luck is to be said, too.
     let further = 1..if space.layouts.len() == 1 { effort.seeds } else { 1 };
     for seed in further {
-        let (count, ran) = in_time(space, &[0], open, seed)?;
+        let (count, ran) = in_time(space, &[0], (open, For::Choice), seed)?;
         records.extend(ran);
         measured += count;
     }
-    measured += even_out(posed, space, open, &mut records)?;
+    // With one seed for all there is nothing to do.
+    if effort.seeds > 1 {
+        measured += even_out(posed, space, (open, For::Choice), &mut records)?;
+    }
     Ok((records, measured))
 }
 
-/// Layouts at most that are first by fewer trials than others have, one after the other.
-const FIRST_MAX: usize = 4;
-
-/// Measures what is first with as many seeds as any other has; how many trials that took. With one seed for all there is nothing to do.
-fn even_out(
+/// Measures what is first with as many seeds as any other has, one layout after the other; how many trials that took.
+pub(crate) fn even_out(
     posed: &Posed,
     space: &Space,
-    open: &Open<'_>,
+    (open, what): (&Open<'_>, For),
     records: &mut Vec<Record>,
 ) -> Result<usize> {
     let mut measured = 0;
-    for _ in 0..if posed.effort().seeds > 1 { FIRST_MAX } else { 0 } {
+    for _ in 0..space.layouts.len() {
         let verdict = Verdict::new(&space.manifest, records, &posed.wishes)?;
         let Some((first, most)) = first_by_fewer_trials(&verdict) else { break };
         let Some(place) = space.place(&first.at) else { break };
         let before = measured;
         for seed in 0..most as u64 {
-            measured += measure_missing(space, open, (place, seed), records)?;
+            measured += measure_missing(space, (open, what), (place, seed), records)?;
         }
         if measured == before {
             break;
@@ -88,7 +88,7 @@ fn even_out(
 /// Measures the layout at a place with a seed, where no record is of that; how many trials that took.
 pub(crate) fn measure_missing(
     space: &Space,
-    open: &Open<'_>,
+    (open, what): (&Open<'_>, For),
     (place, seed): (usize, u64),
     records: &mut Vec<Record>,
 ) -> Result<usize> {
@@ -97,17 +97,17 @@ pub(crate) fn measure_missing(
     if records.iter().any(|of| of.repeat == repeat && space.at_of(of) == *at) {
         return Ok(0);
     }
-    let (count, ran) = in_time(space, &[place], open, seed)?;
+    let (count, ran) = in_time(space, &[place], (open, what), seed)?;
     records.extend(ran);
     Ok(count)
 }
 
 /// Measures the layouts at `which`, without a limit all at once; with one as many at a time as the rig has lanes, as long as there is
-/// time. How many that were, and what they measured.
-fn in_time(
+/// time for what they are for. How many that were, and what they measured.
+pub(crate) fn in_time(
     space: &Space,
     which: &[usize],
-    open: &Open<'_>,
+    (open, what): (&Open<'_>, For),
     seed: u64,
 ) -> Result<(usize, Vec<Record>)> {
     if !space.clock.limits_all() {
@@ -118,7 +118,7 @@ fn in_time(
     let (mut count, mut records) = (0, Vec::new());
     for part in parts {
         if space.clock.is_over() {
-            space.clock.leave_out(For::Choice, part.len());
+            space.clock.leave_out(what, part.len());
             continue;
         }
         count += part.len();
@@ -141,4 +141,62 @@ fn effort(posed: &Posed, space: &Space, known: &[usize]) -> Effort {
 fn score(verdict: &Verdict, space: &Space, place: usize) -> Option<f64> {
     let ranked = verdict.ranked.iter().find(|ranked| ranked.at == space.layouts[place])?;
     Some(verdict.better.ahead(ranked.value, 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::clock::tests::after;
+    use crate::posed::tests::{COPIES, asked};
+    use lab::experiment::Experiment;
+    use lab::rig::Rig;
+    use lab::rig::sim::Sim;
+
+    fn opens() -> impl Fn(&Experiment) -> Result<Box<dyn Rig>> + Sync {
+        |_| Ok(Box::new(Sim))
+    }
+
+    /// As many layouts at a time as the rig has lanes, as long as there is time.
+    #[test]
+    fn an_experiment_is_measured_as_long_as_there_is_time() {
+        let (posed, mut space, _) = asked(COPIES);
+        let lanes = Sim.capabilities().lanes.clamp(1, 3);
+        space.clock = after(1);
+        let (count, records) = in_time(&space, &[0, 1, 2], (&opens(), For::Choice), 0).unwrap();
+        assert_eq!((count, records.len()), (lanes, lanes));
+        assert_eq!(space.clock.left_of_search(), [0, 3 - lanes]);
+        space.clock = after(0);
+        let none = measured(&posed, &space, &opens(), &mut |_| ()).unwrap_err().to_string();
+        assert!(
+            none.starts_with("no layout was measured before the time limit was over"),
+            "{none}"
+        );
+        space.clock = Clock::default();
+        let (records, count) = measured(&posed, &space, &opens(), &mut |_| ()).unwrap();
+        assert_eq!((records.len(), count), (3, 3));
+    }
+
+    /// One lucky seed chooses nothing.
+    #[test]
+    fn what_is_first_by_one_seed_has_as_many_as_the_others() {
+        let (posed, space, mut records) = asked(COPIES);
+        for seed in 1..3 {
+            records.extend(space.measure(&[0], &opens(), seed).unwrap());
+        }
+        let lucky = records.iter_mut().find(|of| space.at_of(of) == space.layouts[2]).unwrap();
+        for metric in ["mb_per_s", "requests_per_s"] {
+            let value = lucky.sample(metric).unwrap_or(1.0);
+            lucky.samples.insert(metric, 100.0 * value);
+        }
+        let first = |records: &[Record]| {
+            let verdict = Verdict::new(&space.manifest, records, &posed.wishes).unwrap();
+            let first = &verdict.ranked[0];
+            (space.place(&first.at).unwrap(), first.trials)
+        };
+        assert_eq!(first(&records), (2, 1));
+        let count = even_out(&posed, &space, (&opens(), For::Choice), &mut records).unwrap();
+        assert!(count >= 2, "{count}");
+        assert!(first(&records).0 != 2 && first(&records).1 == 3, "{:?}", first(&records));
+    }
 }

@@ -5,6 +5,7 @@ use lab::catalogue;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
 use lab::rig::sim::Sim;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tune::work::Work;
 use tune::{Clock, Confirm, Drives, Question, tune};
@@ -54,4 +55,27 @@ fn a_rig_that_is_not_there_is_said_first() {
     let error = error.unwrap_err().to_string();
     assert!(error.contains("--confirm on kernel") && error.contains("no such rig"), "{error}");
     assert_eq!(measured, 0);
+}
+
+/// The clock was looked at once, before all of it; and an answer that it could have turned was said not to depend on it.
+#[test]
+fn a_slower_rig_is_asked_no_more_once_the_time_is_over() {
+    let opened = Arc::new(AtomicU32::new(0));
+    let open = |_: &Experiment| -> Result<Box<dyn Rig>> {
+        opened.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(Sim))
+    };
+    let confirm = Confirm { rig: "sim", count: 20, open: &open };
+    // It is admitted, and asked how much it takes at a time: then the time is over.
+    let count = opened.clone();
+    let clock =
+        Clock::default().within("10s", move || f64::from(count.load(Ordering::Relaxed) >= 2));
+    let question = Question { clock, ..question(&["md-raid10", "md-raid5"]) };
+    let found = tune(&question, &Sim, Some(&confirm), &mut |_| ()).unwrap();
+    assert!(found.confirmed.is_none());
+    assert!(found.not_tried.contains(&"the best few on sim".into()), "{:?}", found.not_tried);
+    let text = found.text().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("It may turn the recommendation."), "{text}");
+    assert!(found.verdict.ends_with("trials that may turn the choice (line `not tried`)."));
+    assert_eq!((found.evaluations_left, found.short_evaluations_left), (0, 0));
 }

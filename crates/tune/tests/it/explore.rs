@@ -14,10 +14,9 @@ fn cpu_ms() -> u64 {
 
 /// Every work over disks and flash; the slowest took 53 ms where only the simulator is optimised.
 #[test]
-#[cfg(target_os = "linux")]
 fn each_answer_takes_less_than_200_ms() {
     let explore = Explore::default();
-    let mut answered = 0;
+    let (mut answered, mut all_ms) = (0, 0);
     for drive in ["st18000nm000j", "980-pro-1tb", "wd740gd"] {
         for (work, level) in NAMED
             .iter()
@@ -38,10 +37,11 @@ fn each_answer_takes_less_than_200_ms() {
             let is_answered = explore.answer(&cell).is_ok();
             let took_ms = cpu_ms() - before_ms;
             assert!(took_ms < 200, "{took_ms} ms: {cell:?}");
+            all_ms += took_ms;
             answered += usize::from(is_answered);
         }
     }
     assert_eq!(answered, 3 * 3 * NAMED.len());
-    // It is this thread that works.
-    assert!(cpu_ms() > 0);
+    // It is this thread that works: hundreds of answers take more than this together.
+    assert!(all_ms > 50, "{all_ms} ms");
 }

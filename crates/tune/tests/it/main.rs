@@ -2,5 +2,6 @@
 
 mod answers;
 mod confirm;
+#[cfg(target_os = "linux")]
 mod explore;
 mod race;
