@@ -3,6 +3,8 @@
 //! One assumption at a time is varied, in short trials of the chosen layout and of its rival. Short trials err: what
 //! counts is how far the change moves the two apart, added to what trials in full say of them.
 
+mod values;
+
 use crate::Drives;
 use crate::candidate::Candidate;
 use crate::clock::Clock;
@@ -14,11 +16,11 @@ use lab::Result;
 use lab::catalogue::{self, Kind, Value};
 use lab::experiment::Experiment;
 use serde::Serialize;
-use std::cell::OnceCell;
 use std::fmt::Display;
 use store::quantity::Better;
 use store::record::Record;
 use toml::Table;
+use values::Values;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
 
@@ -202,35 +204,6 @@ fn refused(records: &[Vec<Record>], layouts: usize) -> usize {
         [] => 0,
     };
     records.chunks(layouts).skip(1).map(of).sum()
-}
-
-/// What the objective says of each short trial. Each is a whole verdict, and asked for several times: beside every rival, and for what
-/// the answer's own figure becomes.
-struct Values<'a, 'rig> {
-    tried: &'a Tried<'rig>,
-    trials: Vec<(&'a Experiment, &'a [Record])>,
-    known: Vec<OnceCell<Option<f64>>>,
-}
-
-impl<'a, 'rig> Values<'a, 'rig> {
-    fn new(
-        tried: &'a Tried<'rig>,
-        experiments: &'a [Experiment],
-        records: &'a [Vec<Record>],
-    ) -> Self {
-        let trials = experiments.iter().zip(records.iter().map(Vec::as_slice)).collect();
-        let known = experiments.iter().map(|_| OnceCell::new()).collect();
-        Values { tried, trials, known }
-    }
-
-    fn of(&self, place: usize) -> Result<Option<f64>> {
-        if let Some(value) = self.known[place].get() {
-            return Ok(*value);
-        }
-        let (experiment, records) = self.trials[place];
-        let value = self.tried.value_of(experiment, records)?;
-        Ok(*self.known[place].get_or_init(|| value))
-    }
 }
 
 /// What trials of up to `length` requests say, of each that says how far it may err, and how many were refused; nothing where the
