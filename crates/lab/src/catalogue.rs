@@ -55,7 +55,7 @@ pub use host::{Elevator, Host, HostFiles, HostKeys};
 pub use import::{DiskSim, MADE, import, import_disksim, import_disksim_file};
 pub use listing::{
     Derived, Description, FigureRow, FigureTable, Row, Stated, describe, describe_controller,
-    describe_host, describe_tree, figure_tables, list, list_like, tables,
+    describe_host, describe_tree, figure_tables, is_class, list, list_like, tables,
 };
 pub use matching::{Match, OWN_FILE, matching};
 pub use sheet::Fitted;

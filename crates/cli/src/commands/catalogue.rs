@@ -28,7 +28,9 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
     let rows = match &flags.name {
         None => catalogue::list()?,
         Some(name) => match catalogue::describe(name) {
-            Ok(one) => return describe(&one, flags.json),
+            Ok(one) if !catalogue::is_class(name) => return describe(&one, flags.json),
+            Err(error) if name.contains(['/', '[']) => return Err(error),
+            Ok(_) => catalogue::list_like(name)?,
             // It may be a part of several names.
             Err(error) => match catalogue::list_like(name)? {
                 none if none.is_empty() => return Err(error),

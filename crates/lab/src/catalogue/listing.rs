@@ -61,6 +61,12 @@ pub fn list_like(text: &str) -> Result<Vec<Row>> {
     drives.iter().filter_map(|drive| drive.row().transpose()).collect()
 }
 
+/// Whether `text` is a class of drives, as `flash`: then all of them are meant, and no drive with that word in its name.
+#[must_use]
+pub fn is_class(text: &str) -> bool {
+    CLASSES.iter().any(|class| class.name == text)
+}
+
 /// All that is known of a drive, a host, a RAID controller or a tree.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {

@@ -32,6 +32,10 @@ impl Folder {
     /// The keys of all files that have every word of `text` in one of their names, or as their class or size.
     pub(super) fn like(&'static self, text: &str) -> Result<Vec<&'static str>> {
         let words = words(text);
+        // A number alone names nothing, and no word would name all.
+        if !words.iter().any(|word| word.chars().any(char::is_alphabetic)) {
+            return Ok(vec![]);
+        }
         let is_class =
             |file: &Named, word: &str| drive(file.key).is_ok_and(|drive| drive.class() == word);
         let has_all =

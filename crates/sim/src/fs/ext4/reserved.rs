@@ -6,7 +6,7 @@
 //! one of them is on the disk.
 //!
 //! ```text
-//! a disk of 64 GiB: 512 groups, 8 blocks of descriptors, a journal of 65536 blocks
+//! just below 64 GiB (RAID 0 of four disks of 16): 512 groups, 8 blocks of descriptors, a journal of 65536 blocks
 //! a transaction 16384, half of it 8192; each run 36 of those: 227 files are under way at a time
 //! ```
 //!

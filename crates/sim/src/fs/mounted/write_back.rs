@@ -136,12 +136,12 @@ impl Mounted {
         let mut is_first = true;
         loop {
             result = result.and(self.place_all().await);
-            let waits = !std::mem::take(&mut is_first);
-            if waits {
+            let is_sync = !std::mem::take(&mut is_first);
+            if is_sync {
                 kernel.begins_to_sync();
             }
             kernel.sync().await;
-            if waits {
+            if is_sync {
                 kernel.ends_to_sync();
             }
             let mut steps = Vec::new();
