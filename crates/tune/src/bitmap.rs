@@ -82,7 +82,7 @@ impl Bitmap {
     /// Whether to build with one: what it costs is next to nothing beside what it spares.
     fn is_cheap(&self) -> bool {
         let is_little = self.pair.times.is_some_and(|times| times <= CHEAP_TIMES);
-        self.only_reads || is_little && self.pair.keeps_limits
+        self.only_reads || is_little && self.pair.keeps_limits && !self.pair.is_unsure()
     }
 
     /// What md is to remember of writes.
@@ -92,7 +92,7 @@ impl Bitmap {
 
     /// What the work would have of one that is not built, where that is known.
     pub(crate) fn instead(&self) -> Option<String> {
-        self.pair.times.filter(|_| !self.is_cheap())?;
+        self.pair.times.filter(|_| !self.is_cheap() && !self.pair.is_unsure())?;
         Some(if self.pair.keeps_limits {
             format!("this work is {}{}", self.price(), self.many_parts())
         } else {
@@ -117,6 +117,9 @@ impl Bitmap {
             Some(_) if !self.pair.keeps_limits => format!(
                 "`--subject-to` does not hold with a write-intent bitmap; without one {resync}; {by_default}"
             ),
+            Some(_) if self.pair.is_unsure() => {
+                format!("what a write-intent bitmap costs is not sure; without one {resync}")
+            }
             Some(_) if self.is_cheap() => {
                 format!("take a write-intent bitmap: {}; without one {resync}", self.price())
             }
@@ -189,6 +192,25 @@ mod tests {
     fn short_times_have_tenths_or_minutes() {
         let said = [0.75, 1.49, 1.999, 2.04, 9.94, 9.96, 24.8].map(hours);
         assert_eq!(said, ["45 min", "89 min", "120 min", "2.0 h", "9.9 h", "10 h", "25 h"]);
+    }
+
+    /// One lucky seed builds none, and its error is not known.
+    #[test]
+    fn one_seed_says_nothing_sure_of_a_bitmap() {
+        let of = |times: f64| {
+            let pair = Pair { is_cut: true, ..Pair::of_test(times, 0.0) };
+            Bitmap { pair, ..bitmap(None) }
+        };
+        assert_eq!(bitmap(Some(1.0)).remembered(), Remembered::Parts);
+        assert_eq!(of(1.0).remembered(), Remembered::Nothing);
+        let said = "what a write-intent bitmap costs is not sure; without one a crash costs a full resync, 25 h idle";
+        for times in [1.0, 1.5] {
+            assert_eq!(
+                of(times).line().1,
+                format!("{said} (with one seed: there was no time for more)")
+            );
+            assert_eq!(of(times).instead(), None);
+        }
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Other {
         let Other { size, pair } = self;
         let times = pair.times.filter(|_| self.size != set.size)? * gain;
         let error_percent = pair.error_percent + set.pair.error_percent;
-        let is_behind = (times - 1.0) * 100.0 > error_percent;
+        let is_behind = !pair.is_unsure() && (times - 1.0) * 100.0 > error_percent;
         Some(match pair.keeps_limits {
             false => format!("; `--subject-to` does not hold with {size}"),
             true if is_behind => format!("; {size} is {}", pair.slower(times)),

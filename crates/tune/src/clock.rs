@@ -223,8 +223,10 @@ impl Clock {
         }
         match count(options) {
             0 => (),
-            1 => all.push("1 trial of other layouts with mount options".into()),
-            several => all.push(format!("{several} trials of other layouts with mount options")),
+            1 => all.push("1 trial of layouts with and without mount options".into()),
+            several => {
+                all.push(format!("{several} trials of layouts with and without mount options"));
+            }
         }
         let of_beside = "of what stands beside the answer (a failed drive, spares, settings)";
         match count(beside) {
@@ -259,7 +261,7 @@ impl Clock {
         let depends = if self.left_of_search() != [0, 0] {
             "The recommendation is the best of what was measured."
         } else if self.may_turn() {
-            "It may turn the recommendation."
+            "What was not tried may turn the recommendation."
         } else {
             "The recommendation does not depend on it."
         };
@@ -395,7 +397,7 @@ pub(crate) mod tests {
     #[test]
     fn what_may_turn_the_choice_is_said_first() {
         for (what, text) in [
-            (For::Option, "2 trials of other layouts with mount options"),
+            (For::Option, "2 trials of layouts with and without mount options"),
             (For::Confirming, "the best few on kernel"),
         ] {
             let clock = Clock::default().within("10s", || 1.0);
@@ -404,7 +406,7 @@ pub(crate) mod tests {
             let last = (what == For::Confirming).then(|| "the best few on kernel".to_string());
             assert_eq!(clock.say(&mut lines, last.into_iter()), [text]);
             let said = format!(
-                "{text}. Time limit: 10s (`--time-limit`). It may turn the recommendation."
+                "{text}. Time limit: 10s (`--time-limit`). What was not tried may turn the recommendation."
             );
             assert_eq!(lines[0], ("not tried".to_string(), said));
             assert!(clock.caveat().contains("may turn the choice"));

@@ -53,7 +53,7 @@ pub(crate) struct Pair {
     #[serde(skip)]
     pub(crate) seeds: Vec<OfSeed>,
     /// Whether there was no time for more seeds.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut: bool,
 }
 
@@ -337,7 +337,7 @@ impl Pair {
         }
     }
 
-    fn is_unsure(&self) -> bool {
+    pub(crate) fn is_unsure(&self) -> bool {
         self.is_cut && self.is_open()
     }
 

@@ -62,8 +62,9 @@ impl Other {
     }
 
     fn hurts_one_alone(&self) -> bool {
-        let times = |alone: &Pair| alone.times.is_none_or(|times| times > ALONE_TIMES);
-        self.alone.as_ref().is_some_and(times)
+        let hurts =
+            |alone: &Pair| alone.is_unsure() || alone.times.is_none_or(|times| times > ALONE_TIMES);
+        self.alone.as_ref().is_some_and(hurts)
     }
 }
 
@@ -113,6 +114,7 @@ impl ReadAhead {
             }
             (None, Some(Other { size, pair, alone, .. })) => {
                 let of_alone = |alone: &Pair| match (alone.times, &alone.failed) {
+                    (Some(_), _) if alone.is_unsure() => "perhaps slower".into(),
                     (Some(times), _) => alone.slower(times),
                     (None, Some(_)) => format!("of unknown speed: {}", alone.unknown()),
                     (None, None) => "not steady".into(),
@@ -133,12 +135,16 @@ impl ReadAhead {
                             of.pair.unknown()
                         )
                     }
+                    None if self.tried.iter().any(|of| of.pair.is_unsure()) => {
+                        format!("no reliable gain of 15 % with {}", one_of(&sizes))
+                    }
                     None => format!("{} gains less than 15 %", one_of(&sizes)),
                 };
                 format!("keep Linux's default, {own}: {why}")
             }
         };
-        let cut = self.tried.iter().map(|of| of.pair.cut()).find(|cut| !cut.is_empty());
+        let pairs = self.tried.iter().flat_map(|of| [Some(&of.pair), of.alone.as_ref()]);
+        let cut = pairs.flatten().map(Pair::cut).find(|cut| !cut.is_empty());
         ("read-ahead".into(), text + &cut.unwrap_or_default())
     }
 }
@@ -189,6 +195,17 @@ mod tests {
         let no_time = vec![Pair::failed(why.into()); 3];
         let line = ReadAhead::of(768, both(), pairs([0.95, 0.8, 1.0]), no_time).line().1;
         assert!(line.ends_with(&format!("reads alone is of unknown speed: {why}")), "{line}");
+        // One seed says nothing sure of one program, whatever it says.
+        let cut = |times: [f64; 3]| -> Vec<Pair> {
+            pairs(times).into_iter().map(|pair| Pair { is_cut: true, ..pair }).collect()
+        };
+        let unsure = ReadAhead::of(768, both(), pairs([0.8, 0.4, 0.6]), cut([1.0; 3]));
+        assert_eq!(unsure.to_set_kib(), None);
+        let line = unsure.line().1;
+        let end = "reads alone is perhaps slower (with one seed: there was no time for more)";
+        assert!(line.ends_with(end), "{line}");
+        let none = ReadAhead::of(768, both(), cut([0.5; 3]), Vec::new()).line().1;
+        assert!(none.contains("no reliable gain of 15 % with 1MiB, 4MiB or 16MiB"), "{none}");
         assert_eq!(
             ReadAhead::of(3072, both(), pairs([1.3, 0.95, 0.9]), Vec::new()).line().1,
             "keep Linux's default, 3MiB: 1MiB, 4MiB or 16MiB gains less than 15 %"

@@ -90,8 +90,8 @@ pub(crate) struct TuneFlags {
     /// Random seed [default: 1, or that of FILE]
     #[arg(long, value_name = "S", value_parser = super::seed)]
     pub(crate) seed: Option<u64>,
-    /// Time limit, counted from the start: no trial begins later but for repeats of one that has begun, and the answer says what
-    /// was not tried [default: none, so that the same question has the same answer everywhere]
+    /// Time limit, counted from the start: no trial begins later but for what begins together with others, and the answer
+    /// says what was not tried [default: none, so that the same question has the same answer everywhere]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) time_limit: Option<Time>,
     /// The same for what-if trials alone: what to build does not depend on them

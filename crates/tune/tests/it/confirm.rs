@@ -75,7 +75,7 @@ fn a_slower_rig_is_asked_no_more_once_the_time_is_over() {
     assert!(found.confirmed.is_none());
     assert!(found.not_tried.contains(&"the best few on sim".into()), "{:?}", found.not_tried);
     let text = found.text().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("It may turn the recommendation."), "{text}");
+    assert!(text.contains("What was not tried may turn the recommendation."), "{text}");
     assert!(found.verdict.ends_with("trials that may turn the choice (line `not tried`)."));
     assert_eq!((found.evaluations_left, found.short_evaluations_left), (0, 0));
 }
