@@ -174,6 +174,15 @@ impl Parity {
         plan.step(op, place, (end - start) as u32, content);
     }
 
+    /// Where the sector is, and how many from there on follow it on that member.
+    fn place(&self, sector: u64) -> (Place, u64) {
+        let (number, within) = self.interleave.divide(sector);
+        let (row, unit) = self.data_units.divide(number);
+        let member = self.columns(row).member(unit as u32);
+        let start = row * self.interleave.get() + within;
+        (Place { member, sector: start }, self.interleave.get() - within)
+    }
+
     fn columns(&self, row: u64) -> Columns {
         self.rotation.columns(row, self.members, self.parities)
     }
@@ -279,13 +288,8 @@ type Planned = Result<(), Unservable>;
 
 impl Layout for Parity {
     fn only_place(&self, sector: u64, sectors: u32) -> Option<Place> {
-        let (number, start) = self.interleave.divide(sector);
-        let (row, unit) = self.data_units.divide(number);
-        let is_whole = start + u64::from(sectors) <= self.interleave.get();
-        is_whole.then(|| Place {
-            member: self.columns(row).member(unit as u32),
-            sector: row * self.interleave.get() + start,
-        })
+        let (place, left) = self.place(sector);
+        (u64::from(sectors) <= left).then_some(place)
     }
 
     fn members(&self) -> usize {
@@ -297,11 +301,9 @@ impl Layout for Parity {
     }
 
     fn places(&self, sector: u64, places: &mut Vec<Place>) -> u64 {
-        let (number, within) = self.interleave.divide(sector);
-        let (row, unit) = self.data_units.divide(number);
-        let member = self.columns(row).member(unit as u32);
-        places.push(Place { member, sector: row * self.interleave.get() + within });
-        self.interleave.get() - within
+        let (place, left) = self.place(sector);
+        places.push(place);
+        left
     }
 
     fn holds(&self, place: Place) -> (Option<u64>, u64) {

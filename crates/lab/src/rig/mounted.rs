@@ -120,20 +120,8 @@ impl Mounted {
         let mut machine = machine(&devices);
         machine.extend(health(&devices));
         let warnings = warnings(&devices);
-        let (state, filled) = (None, Filled::default());
-        let site = Some(site);
-        Ok(Mounted {
-            devices,
-            images,
-            about,
-            site,
-            warnings,
-            machine,
-            state,
-            filled,
-            notes: None,
-            is_seeded: false,
-        })
+        let planned = Mounted::over(devices, about);
+        Ok(Mounted { images, site: Some(site), warnings, machine, ..planned })
     }
 
     /// The same with nothing set up, for its commands alone.
@@ -148,6 +136,11 @@ impl Mounted {
                 (devices, about)
             }
         };
+        Mounted::over(devices, about)
+    }
+
+    /// Over these members, with nothing set up.
+    fn over(devices: Vec<Device>, about: Vec<String>) -> Self {
         Mounted {
             devices,
             images: None,
