@@ -145,7 +145,11 @@ impl fmt::Display for ShapeError {
                 write!(
                     f,
                     "{level} is made of groups of {of}, and {members} members leave some over; give `--members` a multiple of {of}"
-                )
+                )?;
+                if level == "raid10" && *of == 2 {
+                    f.write_str(", or `--level md-raid10`: Linux's md takes any number")?;
+                }
+                Ok(())
             }
             ShapeError::NoGroups(level) => {
                 write!(
@@ -315,6 +319,9 @@ mod tests {
         assert!(error("raid6", 8, Some(0)).contains("0 equal groups"));
         assert!(error("single", 2, None).contains("takes one member"));
         assert!(error("raid10", 5, None).contains("5 members leave some over"));
+        assert!(
+            error("raid10", 5, None).ends_with("`--level md-raid10`: Linux's md takes any number")
+        );
         assert!(error("raid10", 8, Some(2)).contains("makes no difference to raid10"));
         assert!(error("stripe", 8, Some(2)).contains("makes no difference to stripe"));
         // md's copies are spread over five members, too.

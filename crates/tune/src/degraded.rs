@@ -22,7 +22,7 @@ use store::quantity::Better;
 use store::record::{Record, plain};
 use verdict::judge::{Ranked, Standing};
 use verdict::stats::median;
-use verdict::tables::{figure, slower};
+use verdict::tables::{SHARE_OF_BEST, figure, slower};
 use verdict::{Verdict, Wishes};
 
 /// What a line of the answer is about, and its text.
@@ -98,9 +98,13 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
         // What is refused is not modelled.
         let Ok(records) = records else { continue };
         let records: Vec<Record> = records.into_iter().flatten().cloned().collect();
-        let manifest = Run::plan(experiment, tried.rig())?.manifest().clone();
-        row.degraded = value(&manifest, &records, tried.wishes());
         let whole = whole.remove(&place).unwrap_or_default();
+        row.degraded = if row.unit == SHARE_OF_BEST {
+            share(tried, &others, row, &records)
+        } else {
+            let manifest = Run::plan(experiment, tried.rig())?.manifest().clone();
+            value(&manifest, &records, tried.wishes())
+        };
         // A side line: where it cannot be judged it is not said, and the answer stands.
         row.is_faster_degraded = is_faster(tried, experiment, &whole, &records).unwrap_or(false);
         row.commands =
@@ -108,6 +112,36 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
     }
     // What there was no time for says nothing of what is modelled.
     Ok(asked.is_empty() || ran.iter().any(Result::is_ok) || tried.clock().is_over())
+}
+
+/// Where a row of several workloads stands with a member failed: a share of the best that whole layouts do, as all rows are. Beside
+/// itself alone it would be the best. None where that cannot be judged.
+fn share(
+    tried: &Tried<'_>,
+    others: &[&MoreSpares],
+    row: &FrontRow,
+    failed: &[Record],
+) -> Option<f64> {
+    let (experiment, records) = match others.iter().find(|of| of.has(row)) {
+        Some(of) => (&of.experiment, &of.records),
+        None => (&tried.experiment, &tried.records),
+    };
+    let mut both = experiment.clone();
+    both.set_values(FAILED.0, &format!("{WHOLE},{}", FAILED.1)).ok()?;
+    let manifest = Run::plan(&both, tried.rig()).ok()?.manifest().asked(&[FAILED.0.into()]).ok()?;
+    let with = |record: &Record, at: &At, value: &str| {
+        let mut record = record.clone();
+        record.at.extend(at.clone());
+        record.at.insert(FAILED.0.into(), value.into());
+        record
+    };
+    let whole = records.iter().map(|record| with(record, &At::new(), WHOLE));
+    let failed = failed.iter().map(|record| with(record, &row.at, FAILED.1));
+    let records: Vec<Record> = whole.chain(failed).collect();
+    let wishes = Wishes { safe: false, subject_to: Vec::new(), ..tried.wishes() };
+    let verdict = Verdict::new(&manifest, &records, &wishes).ok()?;
+    let is_failed = |of: &&Ranked| of.at.get(FAILED.0).is_some_and(|own| plain(own) == FAILED.1);
+    verdict.ranked.iter().find(is_failed).map(|ranked| ranked.value)
 }
 
 /// Whether a layout is reliably faster with a member failed than `whole`, over the seeds that both ran with.
@@ -317,6 +351,20 @@ mod tests {
 
     /// Of four drives three are left: parity makes up for a quarter of the chunks by reads of the others, and copies have one
     /// drive fewer to read from.
+    /// Two workloads are judged by shares: with a failed drive RAID 5 was said to do 1.00 of the best, and whole 0.3.
+    #[test]
+    fn a_share_with_a_failed_drive_is_of_the_same_best() {
+        let work = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two.fio");
+        let asked = without_what_ifs(question("4x 980 pro 1tb", work, 1));
+        let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
+        assert_eq!(found.front[0].unit, SHARE_OF_BEST);
+        let rows = found.front.iter().filter(|row| row.survives > 0);
+        for row in rows {
+            let degraded = row.degraded.unwrap();
+            assert!(degraded > 0.0 && degraded < 1.05 * row.value, "{row:?}");
+        }
+    }
+
     #[test]
     fn each_row_of_the_front_has_its_speed_with_a_failed_drive() {
         let asked = without_what_ifs(question("4x 980 pro 1tb", "vm", 1));

@@ -21,6 +21,7 @@ use store::quantity::Better;
 use store::record::Record;
 use store::sample;
 use verdict::Verdict;
+use verdict::judge::shingled::{SHINGLED, UNFIT};
 use verdict::judge::{Point, Ranked, Standing};
 use verdict::stats::{Interval, median};
 use verdict::tables::{figure, listed, percent, slower};
@@ -45,14 +46,6 @@ const OF_VERDICT: [&str; 17] = [
     "host",
     "full queues",
 ];
-
-/// What is said of shingled disks, whose model little but a few published figures holds.
-const SHINGLED: &str = "these disks are shingled: most of their model is an estimate, and their random writes may be off by up to four \
-                        times; each write outside a long stream causes a band of tracks to be rewritten later (docs/smr.md)";
-
-/// What is said of them before that, where the work has small writes at random.
-const UNFIT: &str = "shingled disks are unfit for small random writes, of which each does a few a second once its media cache is full: take \
-                     conventional disks (CMR) for this work";
 
 /// What is said of writes to the page cache that come at a rate.
 const UNWAITED: &str = "no program waits for buffered writes that come at a rate, so layouts are ranked by the rate that they reach, and \

@@ -233,8 +233,13 @@ impl Question {
     /// The levels that are named, or all that are worth trying, without those that have no use for spares where there are some.
     fn asked_levels(&self, known: &[&str]) -> Result<Vec<Level>> {
         let named = |name: &String| {
-            let level: Level =
-                name.parse().map_err(|error| Error::input(format!("--level {name}: {error}")))?;
+            // `raid6` is Linux's, where that is what can be chosen.
+            let of_md = format!("md-{}", name.trim());
+            let known_name = known.iter().find(|known| **known == of_md).copied();
+            let level: Level = known_name
+                .unwrap_or(name)
+                .parse()
+                .map_err(|error| Error::input(format!("--level {name}: {error}")))?;
             let is_known = known.contains(&level.name);
             is_known.then_some(level).ok_or_else(|| {
                 Error::input(format!(
@@ -611,6 +616,9 @@ pub(crate) mod tests {
         assert!(said.starts_with("--spares 1: a spare is of no use to md-stripe"), "{said}");
         asked.spares = 0;
         assert_eq!(asked.possible().unwrap()[0].name, "md-stripe");
+        // Linux's own name of it is enough.
+        asked.levels = vec!["raid6".into()];
+        assert_eq!(asked.possible().unwrap()[0].name, "md-raid6");
     }
 
     #[test]

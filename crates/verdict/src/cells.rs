@@ -41,6 +41,18 @@ impl CellSummary<'_> {
         self.measured(sample).unwrap_or(0.0)
     }
 
+    /// The streams of a mix, in their order; none where it is no mix.
+    pub fn streams(&self) -> Vec<&str> {
+        let mut streams: Vec<&str> = Vec::new();
+        let names = self.records.iter().flat_map(|record| record.samples.names());
+        for (stream, _) in names.filter_map(|name| name.rsplit_once('.')) {
+            if !streams.contains(&stream) {
+                streams.push(stream);
+            }
+        }
+        streams
+    }
+
     /// The cell in words.
     pub fn label(&self) -> String {
         self.factors.label(self.at)

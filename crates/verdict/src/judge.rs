@@ -4,6 +4,7 @@
 
 mod aim;
 mod answer;
+mod any_will_do;
 mod beforehand;
 mod constraints;
 pub mod design;
@@ -15,6 +16,7 @@ mod fill;
 mod guessed;
 pub(crate) mod late;
 pub mod layouts;
+mod margin;
 mod measured;
 mod named;
 mod names;
@@ -34,6 +36,7 @@ pub mod refused;
 mod repaired;
 mod risk;
 pub mod settled;
+pub mod shingled;
 mod situations;
 mod standing;
 mod together;
@@ -116,6 +119,8 @@ pub struct Verdict {
     /// How far luck may move comparisons of cells that ran once, as a logarithm; 0 where it has no part.
     #[serde(skip)]
     pub luck: f64,
+    /// The choices that make no reliable difference beside the others.
+    pub any_will_do: Vec<String>,
     /// What is known of the factors.
     #[serde(skip)]
     pub factors: Factors,
@@ -283,12 +288,14 @@ impl Verdict {
             sentences: Vec::new(),
             answer: String::new(),
             luck: 0.0,
+            any_will_do: Vec::new(),
             factors: layouts.factors.clone(),
             trials,
         };
         let (may, places) = verdict.rank(manifest, &layouts, &scores, wishes)?;
         let noises = verdict.with_luck(aim, noises, manifest, records);
         verdict.stand(aim, &noises, &places, &scores);
+        verdict.any_will_do = any_will_do::any_will_do(&verdict);
         let holds_nowhere = aim.is_capacity() && verdict.has_no_rate();
         verdict.situations = situations::situations(&layouts, aim, &may, &noises);
         verdict.price_safety();
@@ -296,6 +303,7 @@ impl Verdict {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
         verdict.points = unfinished.into_iter().collect();
+        verdict.points.extend(shingled::told(manifest));
         verdict.points.extend(answer::points(&verdict, &evidence));
         verdict.points.extend(aim::times(aim, manifest, records, wishes));
         verdict.points.extend(aim::turned_round(&aims, wishes));
@@ -308,7 +316,9 @@ impl Verdict {
         verdict.sentences = words::sentences(&verdict);
         verdict.answer = verdict.answered(&layouts, manifest, wishes, holds_nowhere);
         if let Some(best) = verdict.ranked.first() {
-            verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &best.at);
+            let mut chosen = best.at.clone();
+            chosen.retain(|path, _| !verdict.any_will_do.contains(path));
+            verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &chosen);
         }
         Ok(verdict)
     }

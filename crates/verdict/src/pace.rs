@@ -1,6 +1,7 @@
 //! Whether a stream kept its pace: "can it take 2 MB/s for at least one minute?"
 
 use crate::cells::CellSummary;
+use crate::tables::listed;
 use store::record::Record;
 
 /// Late blocks up to this share of all are some, and no missed rate.
@@ -19,7 +20,7 @@ fn sentence(cell: &CellSummary<'_>) -> Option<String> {
     let worst = |sample: &str| {
         cell.records.iter().filter_map(|record| record.sample(sample)).fold(0.0, f64::max)
     };
-    let (rate, elapsed_s) = (cell.median("mb_per_s"), cell.median("elapsed_s"));
+    let elapsed_s = cell.median("elapsed_s");
     let (underruns, late_ms) = (worst("underruns"), worst("late_max_ms"));
     let what = format!("{}, {}", cell.workload, cell.label());
     let most = cell.records.iter().map(|record| record.requests).max().unwrap_or(0);
@@ -39,12 +40,25 @@ fn sentence(cell: &CellSummary<'_>) -> Option<String> {
             of_ms(late_ms)
         )
     } else {
+        let (whose, reached) = reached_by(cell);
         format!(
-            "{what}: did not keep its rate: {underruns:.0} blocks were late in {elapsed_s:.1} s, by up to \
-             {}; it reached {rate:.2} MB/s.",
+            "{what}: did not keep {whose}: {underruns:.0} blocks were late in {elapsed_s:.1} s, by up to {}; {reached}.",
             of_ms(late_ms)
         )
     })
+}
+
+/// Whose rate it was, and what was reached. Which stream of a mix has one, no sample says.
+fn reached_by(cell: &CellSummary<'_>) -> (&'static str, String) {
+    let reached = |stream: &str| {
+        let rate = cell.measured(&format!("{stream}.mb_per_s"))?;
+        Some(format!("{stream} {rate:.2} MB/s"))
+    };
+    let streams: Vec<String> = cell.streams().into_iter().filter_map(reached).collect();
+    match streams.as_slice() {
+        [] => ("its rate", format!("it reached {:.2} MB/s", cell.median("mb_per_s"))),
+        _ => ("the rate of its streams", format!("they reached {}", listed(&streams))),
+    }
 }
 
 /// Whether all trials reach the rate on the whole, however many blocks were late.
@@ -118,5 +132,13 @@ mod tests {
             sentences(&cells::unordered(&store::factor::Factors::default(), &records)).remove(0);
         assert!(late.contains("did not keep its rate: 400 blocks were late"), "{late}");
         assert!(late.contains("by up to 60.0 s; it reached"), "{late}");
+        // What a mix did together is the rate of none of its streams.
+        for (name, rate) in [("up.mb_per_s", 1.5), ("client.mb_per_s", 300.0)] {
+            records[0].samples.insert(name, rate);
+        }
+        let late =
+            sentences(&cells::unordered(&store::factor::Factors::default(), &records)).remove(0);
+        assert!(late.contains("did not keep the rate of its streams"), "{late}");
+        assert!(late.ends_with("; they reached up 1.50 MB/s and client 300.00 MB/s."), "{late}");
     }
 }

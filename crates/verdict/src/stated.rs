@@ -97,6 +97,11 @@ impl<'a> Stated<'a> {
         self.settings.keys().filter_map(|path| named(path)).any(|name| is_of_it(&name))
     }
 
+    /// Whether a trace is replayed.
+    pub(crate) fn is_trace(&self) -> bool {
+        self.setting(&format!("workload.{}.kind", self.workload)).as_deref() == Some("trace")
+    }
+
     /// The level of an experiment that names none. What was imported follows from no experiment.
     fn default_level(&self, path: &str) -> Option<String> {
         let is_level = path == "volume.level" && !self.settings.is_empty();

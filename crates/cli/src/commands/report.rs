@@ -59,6 +59,9 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
     said(output, &verdict, &wishes)
 }
 
+/// What is said where no layout meets the wishes.
+pub(super) const NONE_MEETS: &str = "no layout meets what `--subject-to` and `--safe` ask for";
+
 /// The output; where no layout meets what was asked, it is printed, and the command fails, as `ileave tune` does.
 fn said(output: String, verdict: &Verdict, wishes: &Wishes) -> Result<String> {
     let asks = wishes.safe || !wishes.subject_to.is_empty();
@@ -66,7 +69,7 @@ fn said(output: String, verdict: &Verdict, wishes: &Wishes) -> Result<String> {
         return Ok(output);
     }
     print(&output)?;
-    Err(Error::failure("no layout meets what `--subject-to` and `--safe` ask for"))
+    Err(Error::failure(NONE_MEETS))
 }
 
 /// How many trials are finished where some are not, and how the others are run: those of cells that failed only where that is

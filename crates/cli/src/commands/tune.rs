@@ -1,9 +1,10 @@
 //! `ileave tune`.
 
 use super::catalogue::inventory;
-use super::print_json;
+use super::report::NONE_MEETS;
 use super::run::{note, open, warn};
 use super::written::PAGE;
+use super::{print, print_json};
 use crate::flags::{Time, TuneFlags};
 use crate::interrupt;
 use crate::progress::{Bar, Pulse};
@@ -89,7 +90,14 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     let warnings = found.warnings.iter().filter(|warning| !is_expected(warning));
     warnings.for_each(|warning| warn(warning));
     let written = PAGE.also(flags.html.as_deref(), || found.html())?;
-    Ok(if flags.json { print_json(&found.json()) } else { found.text() + &written })
+    let output = if flags.json { print_json(&found.json()) } else { found.text() + &written };
+    // As `ileave report` does: what was measured is printed, and the command fails.
+    let asks = flags.safe || !flags.subject_to.is_empty();
+    if asks && found.best.is_empty() {
+        print(&output)?;
+        return Err(Error::failure(NONE_MEETS));
+    }
+    Ok(output)
 }
 
 /// What is asked.

@@ -212,4 +212,11 @@ fn what_no_layout_meets_is_a_failure() {
         assert!(said.contains("No layout meets every `--subject-to`"), "{said}");
     }
     stdout(scratch.path(), &[&report[..], &["seq >= 1"]].concat());
+    for form in [&[][..], &["--json"]] {
+        let asked = [&["tune", "s.toml", "--subject-to", "seq >= 99999"][..], form].concat();
+        let output = super::ileave(scratch.path(), &asked);
+        assert_eq!(output.status.code(), Some(1), "{form:?}");
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("No layout meets every `--subject-to`"), "{said}");
+    }
 }

@@ -1,10 +1,10 @@
 //! The answer, and the few lines that stand below it: margin, certainty, risk, what the safe choice costs.
 
+use super::margin::{next_best, open, tied};
 use super::nothing::{nothing_ranked, nothing_to_choose};
 use super::risk;
 use super::situations::{self, Situation};
 use super::{LeftOut, Ranked, Standing, Verdict, Wishes};
-use crate::cells::compare_all;
 use crate::evidence::Evidence;
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use store::Manifest;
 use store::expression::Objective;
-use store::factor::{Factors, Role};
+use store::factor::Role;
 use store::quantity::Better;
 use store::sample;
 
@@ -62,10 +62,15 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     }
     if verdict.unit != SHARE_OF_BEST {
         let amount = with_name(&verdict.objective, &value);
-        return format!("Use {}: {amount}.", best.label);
+        return format!(
+            "Use {}: {amount}.{}",
+            verdict.of_what_matters(best),
+            verdict.of_the_rest()
+        );
     }
     if verdict.situations.iter().all(|situation| situation.suits(&best.at)) {
-        return format!("Use {}: {} for {}.", best.label, praise(verdict, best), over(verdict));
+        let (what, rest) = (verdict.of_what_matters(best), verdict.of_the_rest());
+        return format!("Use {what}: {} for {}.{rest}", praise(verdict, best), over(verdict));
     }
     if others.iter().all(|other| other.standing == Standing::Tie) {
         return all_lose_alike(verdict, best, others);
@@ -147,7 +152,10 @@ impl Verdict {
 fn praise(verdict: &Verdict, best: &Ranked) -> String {
     let speeds = verdict.situations.iter().all(|situation| sample::is_speed(&situation.unit));
     let word = if speeds { "fastest" } else { "best" };
-    let alone = |situation: &Situation| situation.tied.len() == 1 && situation.suits(&best.at);
+    let alone = |situation: &Situation| {
+        situation.suits(&best.at)
+            && situation.tied.iter().all(|at| verdict.is_the_same(at, &best.at))
+    };
     if verdict.situations.iter().all(alone) {
         return word.into();
     }
@@ -217,65 +225,11 @@ pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
         points.extend(risk::points(verdict, best, others));
     }
     if verdict.chosen() || (others.is_empty() && asked) {
-        points.extend(settings(best, &verdict.factors));
+        points.extend(settings(verdict, best));
     }
     points.extend(safety(verdict));
     points.extend(left_out(verdict));
     points
-}
-
-/// A layout.
-pub(super) type At = serde_json::Map<String, serde_json::Value>;
-
-/// What ties with the best, without the layouts `named` in another line.
-pub(super) fn tied(verdict: &Verdict, named: &[At]) -> Option<Point> {
-    let ties = verdict.ranked.iter().filter(|other| other.standing == Standing::Tie);
-    let ties = ties.filter(|other| !named.contains(&other.at));
-    let labels = verdict.names(ties);
-    (!labels.is_empty())
-        .then(|| point("tied", format!("{}; keep yours if it is among them", semicolons(&labels))))
-}
-
-/// Those that may be as good as the best or better, where others are not.
-fn open(verdict: &Verdict) -> Option<Point> {
-    let unknown = verdict.ranked.iter().filter(|other| other.standing == Standing::Unknown);
-    let labels = verdict.names(unknown);
-    (!labels.is_empty()).then(|| {
-        let text =
-            format!("{}: may be better: one run of each cell cannot tell", semicolons(&labels));
-        point("open", text)
-    })
-}
-
-/// Labels of several factors have commas of their own.
-fn semicolons(labels: &[String]) -> String {
-    const NAMED: usize = 2;
-    if labels.iter().all(|label| !label.contains(',')) {
-        return listed(labels);
-    }
-    match labels.len().saturating_sub(NAMED) {
-        0 => labels.join("; "),
-        more => format!("{}; {more} more", labels[..NAMED].join("; ")),
-    }
-}
-
-/// The first that is behind, and the last.
-fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
-    let behind: Vec<&Ranked> =
-        others.iter().filter(|other| other.standing == Standing::Behind).collect();
-    let by = |other: &Ranked| slower(other.behind, verdict.better, &verdict.unit);
-    let (next, last) = (behind.first()?, behind.last()?);
-    let mut text = format!("{}, {}", verdict.name(&next.at), by(next));
-    if last.at != next.at {
-        let is_last = |other: &Ranked| other.at == last.at;
-        let alike =
-            |other: &&&Ranked| is_last(other) || (other.behind / last.behind - 1.0).abs() < 0.001;
-        let mut same: Vec<&Ranked> = behind[1..].iter().filter(alike).copied().collect();
-        same.sort_by(|a, b| compare_all(a.at.values(), b.at.values()));
-        let labels = verdict.names(same.into_iter());
-        text = format!("{text}; last {}, {}", semicolons(&labels), by(last));
-    }
-    Some(point("next best", text))
 }
 
 /// Where the noise is known from, what holds the model, and from which difference on one counts.
@@ -309,10 +263,14 @@ fn certainty(verdict: &Verdict, evidence: &Evidence) -> Option<Point> {
     let next = match verdict.noise.source {
         NoiseSource::Residuals => ". Add `--repeat 3`",
         NoiseSource::Within => ". Repeat the runs to see how far they differ",
-        NoiseSource::Trials => "; `--repeat 5` leaves less to luck",
+        NoiseSource::Trials if !is_repeated(verdict) => "; `--repeat 5` leaves less to luck",
         _ => "",
     };
     Some(point("certainty", format!("{text}{next}")))
+}
+
+fn is_repeated(verdict: &Verdict) -> bool {
+    verdict.ranked.iter().any(|ranked| ranked.trials > 1)
 }
 
 /// How far trials of one layout lie apart.
@@ -329,7 +287,12 @@ fn noise(verdict: &Verdict) -> Option<String> {
         }
         NoiseSource::Trials => {
             let luck = percent(Noise { model_error: 0.0, ..*noise }.half_width(1, 1).exp_m1());
-            format!("each cell ran once, which leaves {luck} of a difference to luck")
+            let ran = if is_repeated(verdict) {
+                "all repeats are the same"
+            } else {
+                "each cell ran once"
+            };
+            format!("{ran}, which leaves {luck} of a difference to luck")
         }
         NoiseSource::Repeats => {
             let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
@@ -425,10 +388,12 @@ fn left_out(verdict: &Verdict) -> Option<Point> {
 }
 
 /// `volume.interleave = 64, fs.block = 16KiB`: as an experiment file has it. One key alone stands in the answer.
-fn settings(best: &Ranked, factors: &Factors) -> Option<Point> {
-    let applies = best.at.iter().filter(|(_, value)| value.as_str() != Some(""));
+fn settings(verdict: &Verdict, best: &Ranked) -> Option<Point> {
+    let matters = |path: &String| !verdict.any_will_do.contains(path);
+    let applies =
+        best.at.iter().filter(|(path, value)| matters(path) && value.as_str() != Some(""));
     let keys: Vec<String> =
-        applies.map(|(path, v)| format!("{path} = {}", factors.shown(path, v))).collect();
+        applies.map(|(path, v)| format!("{path} = {}", verdict.factors.shown(path, v))).collect();
     (keys.len() > 1).then(|| point("settings", keys.join(", ")))
 }
 

@@ -333,6 +333,10 @@ fn compared_after_crash(stated: &Stated) -> Option<String> {
 pub const CACHED: &str =
     "a power cut loses acknowledged writes (write caches are on, and nothing flushes them)";
 
+/// The same of a trace, which flushes when it did where it was recorded.
+const SINCE_FLUSH: &str =
+    "a power cut loses writes acknowledged since the trace's last flush (write caches are on)";
+
 fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     let mount = stated.value("fs.mount").or_else(|| stated.value("fs.options")).unwrap_or_default();
     let words: Vec<&str> = mount.split([',', ' ']).collect();
@@ -362,7 +366,7 @@ fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     let raw = stated.value("fs.type").is_none() && stated.value("fs.mount").is_none();
     let only_reads = manifest.only_read.iter().any(|name| *name == stated.workload);
     (cached && raw && !stated.runs_program() && !stated.commits() && !only_reads)
-        .then(|| CACHED.into())
+        .then(|| if stated.is_trace() { SINCE_FLUSH } else { CACHED }.into())
 }
 
 #[cfg(test)]
@@ -624,6 +628,17 @@ mod tests {
             lost_by_crash(&manifest, &Stated::new(&Map::new(), "read", &settings))
         };
         assert_eq!(lost("filled"), None);
+        assert_eq!(lost("random").as_deref(), Some(CACHED));
+    }
+
+    #[test]
+    fn a_trace_flushes_when_it_did() {
+        let manifest: Manifest = toml::from_str(MANIFEST).unwrap();
+        let lost = |kind: &str| {
+            let settings = toml::from_str(&format!("'workload.read.kind' = '{kind}'")).unwrap();
+            lost_by_crash(&manifest, &Stated::new(&Map::new(), "read", &settings))
+        };
+        assert_eq!(lost("trace").as_deref(), Some(SINCE_FLUSH));
         assert_eq!(lost("random").as_deref(), Some(CACHED));
     }
 

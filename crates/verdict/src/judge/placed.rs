@@ -3,6 +3,8 @@
 use super::facts::Facts;
 use super::layouts::Layout;
 use super::{PriceOfSafety, Ranked, Standing, Verdict};
+use crate::stats::noise::{Noise, NoiseSource};
+use crate::tables::SHARE_OF_BEST;
 
 impl Verdict {
     /// A layout as the best, until it stands beside others.
@@ -17,7 +19,7 @@ impl Verdict {
             at: layout.at.clone(),
             label,
             value,
-            interval: self.noise.interval(scores),
+            interval: self.noise_of_values().interval(scores),
             samples: scores.to_vec(),
             trials: scores.len(),
             standing: Standing::Best,
@@ -25,6 +27,15 @@ impl Verdict {
             behind_interval: None,
             facts,
             notes: layout.notes.clone(),
+        }
+    }
+
+    /// What values of the objective are known to. A share of the best is of two values of one model, and what the model's values
+    /// are off by is in both.
+    fn noise_of_values(&self) -> Noise {
+        match self.unit == SHARE_OF_BEST && self.noise.source != NoiseSource::Unknown {
+            true => self.noise.with_level(Some(0.0)),
+            false => self.noise,
         }
     }
 

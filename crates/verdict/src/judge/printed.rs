@@ -1,6 +1,7 @@
 //! Ties that a published table does not have: what was measured says more than a model that cannot tell.
 
-use super::answer::{At, of as objective_of, point, tied};
+use super::answer::{of as objective_of, point};
+use super::margin::{At, tied};
 use super::{Ranked, Standing, Verdict};
 use crate::tables::slower;
 use store::Manifest;

@@ -92,7 +92,8 @@ const DEGREES_OF_TRIAL: f64 = 30.0;
 
 impl Noise {
     /// From the trials of each cell, pooled; where no cell was tried twice, from the residuals'
-    /// `(scale, degrees)`.
+    /// `(scale, degrees)`. Repeats that are the same to the last digit, as those of one trace, measured nothing again: where a
+    /// trial says how sure it is, that counts ([`Noise::or_of_trials`]).
     pub fn of(cells: &[Vec<f64>], residuals: Option<(f64, f64)>, model_error: f64) -> Self {
         let mut squares = 0.0;
         let mut degrees = 0.0;
@@ -155,7 +156,8 @@ impl Noise {
     /// the standard deviation as a share of the value.
     #[must_use]
     pub fn or_of_trials(self, trials: &[f64]) -> Self {
-        if self.source != NoiseSource::Unknown || trials.iter().all(|share| *share <= 0.0) {
+        let is_said = self.source != NoiseSource::Unknown && self.log_sd > 0.0;
+        if is_said || trials.iter().all(|share| *share <= 0.0) {
             return self;
         }
         let squares: f64 = trials.iter().map(|share| share.powi(2)).sum();
@@ -169,7 +171,7 @@ impl Noise {
     /// Experiments, 1935; with models, common random numbers).
     #[must_use]
     pub fn in_pairs(mut self, cells: &[Vec<f64>]) -> Self {
-        self.pairs = Pairs::of(cells);
+        self.pairs = Pairs::of(cells).filter(|_| self.source == NoiseSource::Repeats);
         self
     }
 
@@ -219,8 +221,12 @@ impl Noise {
 
     /// Half the 95 % interval of the difference of two logarithms that rest on so many trials.
     pub fn half_width(&self, trials_a: usize, trials_b: usize) -> f64 {
-        let trials = 1.0 / trials_a.max(1) as f64 + 1.0 / trials_b.max(1) as f64;
-        self.spread(trials) + self.model_error.ln_1p() + self.luck
+        let variance = |trials: usize| match self.source {
+            // One alone, or several that are the same.
+            NoiseSource::Trials => 1.0,
+            _ => 1.0 / trials.max(1) as f64,
+        };
+        self.spread(variance(trials_a) + variance(trials_b)) + self.model_error.ln_1p() + self.luck
     }
 
     /// The 95 % interval of the median of samples: the bootstrap's, with few trials the noise around
@@ -285,6 +291,22 @@ mod tests {
         let noise = Noise::of(&cells[..1], Some((0.3, 10.0)), 0.05);
         assert_eq!(noise.source, NoiseSource::Unknown);
         assert!((noise.half_width(1, 1) - 1.05_f64.ln()).abs() < 1e-12);
+    }
+
+    /// A trace that is replayed five times is the same five times, and as sure as once.
+    #[test]
+    fn repeats_that_are_the_same_say_nothing() {
+        let cells = [vec![0.149; 5], vec![0.163; 5]];
+        let noise = Noise::of(&cells, None, 0.0);
+        assert_eq!((noise.source, noise.log_sd), (NoiseSource::Repeats, 0.0));
+        let told = noise.or_of_trials(&[0.05, 0.05]).in_pairs(&cells);
+        assert_eq!((told.source, told.pairs), (NoiseSource::Trials, None));
+        assert!(told.difference(Better::Lower, &cells[0], &cells[1]).is_tie());
+        assert_eq!(told.half_width(5, 5).to_bits(), told.half_width(1, 1).to_bits());
+        // Any that differ do say it.
+        let cells = [vec![0.149, 0.150], vec![0.163, 0.163]];
+        let noise = Noise::of(&cells, None, 0.0).or_of_trials(&[0.05, 0.05]).in_pairs(&cells);
+        assert!(noise.source == NoiseSource::Repeats && noise.pairs.is_some());
     }
 
     /// Two cells that swing together by far more than they differ.

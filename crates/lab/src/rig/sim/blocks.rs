@@ -107,7 +107,7 @@ fn check_buffered(trial: &Trial) -> Result<()> {
     if !(on_linux && is_whole && are_in_order && is_modelled) {
         return Err(Error::input(format!(
             "`workload.{}.direct` = false: of the page cache only what is in order is modelled, all of it written, or all of \
-             it read with a `depth` of 1, of whole volumes of disks whose level Linux runs (md-…, lvm-…, dm-…, btrfs-…), beside \
+             it read with a `depth` of 1 (several readers are `jobs`), of whole volumes of disks whose level Linux runs (md-…, lvm-…, dm-…, btrfs-…), beside \
              nothing that is direct, and writes to cloud volumes of up to 1 GB/s together; leave it out for direct I/O",
             work.name
         )));

@@ -1,0 +1,63 @@
+//! The margin of the best: what ties with it, what may be better, and what comes next.
+
+use super::answer::{Point, point};
+use super::{Ranked, Standing, Verdict};
+use crate::cells::compare_all;
+use crate::tables::{listed, slower};
+use serde_json::{Map, Value as Json};
+
+/// A layout.
+pub(super) type At = Map<String, Json>;
+
+/// What ties with the best, without the layouts `named` in another line.
+pub(super) fn tied(verdict: &Verdict, named: &[At]) -> Option<Point> {
+    let ties = verdict.ranked.iter().filter(|other| other.standing == Standing::Tie);
+    let best = &verdict.ranked.first()?.at;
+    let ties =
+        ties.filter(|other| !named.contains(&other.at) && !verdict.is_the_same(&other.at, best));
+    let labels = verdict.names(ties);
+    (!labels.is_empty())
+        .then(|| point("tied", format!("{}; keep yours if it is among them", semicolons(&labels))))
+}
+
+/// Those that may be as good as the best or better, where others are not.
+pub(super) fn open(verdict: &Verdict) -> Option<Point> {
+    let unknown = verdict.ranked.iter().filter(|other| other.standing == Standing::Unknown);
+    let labels = verdict.names(unknown);
+    (!labels.is_empty()).then(|| {
+        let text =
+            format!("{}: may be better: one run of each cell cannot tell", semicolons(&labels));
+        point("open", text)
+    })
+}
+
+/// Labels of several factors have commas of their own.
+fn semicolons(labels: &[String]) -> String {
+    const NAMED: usize = 2;
+    if labels.iter().all(|label| !label.contains(',')) {
+        return listed(labels);
+    }
+    match labels.len().saturating_sub(NAMED) {
+        0 => labels.join("; "),
+        more => format!("{}; {more} more", labels[..NAMED].join("; ")),
+    }
+}
+
+/// The first that is behind, and the last.
+pub(super) fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
+    let behind: Vec<&Ranked> =
+        others.iter().filter(|other| other.standing == Standing::Behind).collect();
+    let by = |other: &Ranked| slower(other.behind, verdict.better, &verdict.unit);
+    let (next, last) = (behind.first()?, behind.last()?);
+    let mut text = format!("{}, {}", verdict.name(&next.at), by(next));
+    if last.at != next.at {
+        let is_last = |other: &Ranked| other.at == last.at;
+        let alike =
+            |other: &&&Ranked| is_last(other) || (other.behind / last.behind - 1.0).abs() < 0.001;
+        let mut same: Vec<&Ranked> = behind[1..].iter().filter(alike).copied().collect();
+        same.sort_by(|a, b| compare_all(a.at.values(), b.at.values()));
+        let labels = verdict.names(same.into_iter());
+        text = format!("{text}; last {}, {}", semicolons(&labels), by(last));
+    }
+    Some(point("next best", text))
+}
