@@ -1,5 +1,6 @@
 //! The answer as data and as text: what to build first, then how sure that is, then everything else.
 
+use crate::align::Align;
 use crate::bitmap::Bitmap;
 use crate::blocks::Blocks;
 use crate::commands::Command;
@@ -54,6 +55,8 @@ pub struct Tuned {
     /// Which option the file system is to be mounted with; null where none was tried on the layout that is chosen. Where another layout is
     /// chosen for its option, `best` has that, too.
     pub mount: Option<Mount>,
+    /// Whether XFS is to know the stripes of the layout that is chosen; null where that was not tried.
+    pub align: Option<Align>,
     /// What cloud volumes do as a plain stripe; null where it was said how many failures to survive.
     pub without_copies: Option<WithoutCopies>,
     /// Published rules.

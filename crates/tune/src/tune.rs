@@ -113,6 +113,7 @@ fn answered(
         bitmap: beside.bitmap,
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
+        align: beside.align,
         blocks: beside.blocks,
         mount: beside.mount,
         without_copies,
