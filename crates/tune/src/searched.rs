@@ -42,6 +42,8 @@ pub(crate) struct Searched {
     pub(crate) verdict: Verdict,
     /// What to build, and why.
     pub(crate) picked: Picked,
+    /// Cells measured, each seed counted.
+    pub(crate) count: usize,
 }
 
 /// Searches the candidates. What published rules name is measured too, and may be better than what short trials had put first.
@@ -63,12 +65,12 @@ pub(crate) fn search(
         (verdict, picked)
     };
     if !measure_defaults_of_front(tried, &verdict, picked.0)? {
-        return Ok(Searched { verdict, picked });
+        return Ok(Searched { verdict, picked, count: tried.count });
     }
     // A default that was measured once may now be first.
     let (verdict, _) = even_out(tried)?;
     let picked = pick(candidates, tried.question, &verdict)?.unwrap_or(picked);
-    Ok(Searched { verdict, picked })
+    Ok(Searched { verdict, picked, count: tried.count })
 }
 
 /// Measures the default of each other level on the front as often as its fastest, where short trials do not have it far behind:

@@ -93,6 +93,12 @@ impl Worth<'_> {
 /// Rebuilds that take up to so many times as long are as long: how long one takes under load is known within a factor of five.
 const EVEN_REBUILD: f64 = 1.25;
 
+/// Whether hours of rebuilds, at worst, differ by more than that.
+pub(crate) fn rebuilds_differ(hours: impl Iterator<Item = f64> + Clone) -> bool {
+    let least = hours.clone().fold(f64::INFINITY, f64::min);
+    hours.into_iter().any(|own| own > least * EVEN_REBUILD)
+}
+
 /// Whether one is rebuilt as soon as another, with hours at worst; nothing can be restored after what has none.
 fn is_rebuilt_as_soon(own: Option<f64>, other: Option<f64>) -> bool {
     let hours = |of: Option<f64>| of.unwrap_or(f64::INFINITY);
