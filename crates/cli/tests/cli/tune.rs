@@ -30,6 +30,7 @@ fn the_json_has_the_keys_that_were_promised() {
         "read_ahead",
         "blocks",
         "mount",
+        "align",
         "without_copies",
         "rules",
         "commands",
@@ -47,7 +48,7 @@ fn the_json_has_the_keys_that_were_promised() {
     // Nothing goes through the page cache.
     assert!(found["read_ahead"].is_null());
     // No file system is chosen, and these are no cloud volumes.
-    for key in ["blocks", "mount", "without_copies"] {
+    for key in ["blocks", "mount", "align", "without_copies"] {
         assert!(found[key].is_null(), "{key}");
     }
     for key in ["estimate", "low", "high"] {
