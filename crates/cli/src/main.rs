@@ -7,7 +7,7 @@ mod interrupt;
 mod progress;
 mod terminal;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use flags::{Command, Flags};
 use std::io::Write;
@@ -27,8 +27,24 @@ fn flags() -> Flags {
             let message = format!("`ileave {given}` is now called `ileave {now}`");
             Flags::command().error(ErrorKind::InvalidSubcommand, message).exit()
         }
-        error.exit()
+        without_idle_tip(error).exit()
     })
+}
+
+/// Without clap's tip to pass an unknown option as the value of an argument, behind `--`: no file that ileave takes begins with
+/// dashes. What the option may have meant stays.
+fn without_idle_tip(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::StyledStrs(tips)) = error.remove(ContextKind::Suggested)
+    {
+        let is_idle = |tip: &clap::builder::StyledStr| tip.to_string().contains("as a value, use");
+        let tips: Vec<clap::builder::StyledStr> =
+            tips.into_iter().filter(|tip| !is_idle(tip)).collect();
+        if !tips.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
+    error
 }
 
 fn main() -> ExitCode {

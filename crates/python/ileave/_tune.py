@@ -32,7 +32,7 @@ class Tuned:
 
     @property
     def front(self) -> List[Dict[str, Any]]:
-        """What no other layout beats in speed, room, survival and risk together."""
+        """What no other layout beats in speed, room, survival, risk and rebuild time together."""
         return self.data["front"]
 
     @property

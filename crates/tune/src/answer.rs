@@ -1,5 +1,6 @@
 //! The answer as data and as text: what to build first, then how sure that is, then everything else.
 
+use crate::align::Align;
 use crate::bitmap::Bitmap;
 use crate::blocks::Blocks;
 use crate::commands::Command;
@@ -14,6 +15,7 @@ use crate::rules::Rule;
 use crate::scheduler::Scheduler;
 use crate::why::Reason;
 use crate::without_copies::WithoutCopies;
+use crate::worth::rebuilds_differ;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
@@ -33,7 +35,7 @@ pub struct Tuned {
     /// What each factor explains, and what none does.
     #[serde(flatten)]
     pub decides: Decides,
-    /// What no other beats in speed, room, survival and risk together.
+    /// What no other beats in speed, room, survival, risk and rebuild time together.
     pub front: Vec<FrontRow>,
     /// What the best may lose.
     pub risk: Json,
@@ -54,6 +56,8 @@ pub struct Tuned {
     /// Which option the file system is to be mounted with; null where none was tried on the layout that is chosen. Where another layout is
     /// chosen for its option, `best` has that, too.
     pub mount: Option<Mount>,
+    /// Whether XFS is to know the stripes of the layout that is chosen; null where that was not tried.
+    pub align: Option<Align>,
     /// What cloud volumes do as a plain stripe; null where it was said how many failures to survive.
     pub without_copies: Option<WithoutCopies>,
     /// Published rules.
@@ -122,9 +126,9 @@ impl Tuned {
         let mut text = marked(STRONG, &paragraphs(std::slice::from_ref(&self.verdict)));
         text += &labelled(&self.lines);
         if !self.front.is_empty() {
-            let front = "Front: no other layout beats one of these in speed, room, survival";
-            let others = if costs_differ(&self.front) { ", risk and cost" } else { " and risk" };
-            text += &section(&format!("{front}{others} at once"), &self.front_table());
+            let criteria = criteria(&self.front);
+            let front = format!("Front: no other layout beats one of these in {criteria} at once");
+            text += &section(&front, &self.front_table());
         }
         let reasons: Vec<String> =
             self.reasons.iter().map(|reason| format!("  {}", reason.sentence)).collect();
@@ -219,6 +223,16 @@ fn in_parts(
     parts.join("\n")
 }
 
+/// What layouts of a front are held against each other by: cost and rebuild time where these differ.
+fn criteria(front: &[FrontRow]) -> String {
+    let hours = front.iter().filter(|row| row.survives > 0).map(|row| row.rebuild_h.high);
+    let mut all = vec!["speed", "room", "survival", "risk"];
+    all.extend(costs_differ(front).then_some("cost"));
+    all.extend(rebuilds_differ(hours).then_some("rebuild time"));
+    let last = all.pop().unwrap_or_default();
+    format!("{} and {last}", all.join(", "))
+}
+
 /// Whether the drives of some layouts cost more than those of others.
 fn costs_differ(front: &[FrontRow]) -> bool {
     let mut costs = front.iter().filter_map(|row| row.cost_usd);
@@ -285,5 +299,25 @@ mod tests {
         ];
         assert_eq!(lines(5)[..4], both[..4]);
         assert_eq!(lines(5)[4..], three);
+    }
+
+    #[test]
+    fn a_criterion_is_named_where_it_parts_layouts() {
+        let of = |hours: f64, survives| {
+            let mut own = crate::front::tests::row("md-raid6", 900.0, 100, 0.001);
+            own.rebuild_h.high = hours;
+            own.survives = survives;
+            own
+        };
+        let even = "speed, room, survival and risk";
+        assert_eq!(criteria(&[of(134.0, 2), of(134.0, 1)]), even);
+        assert_eq!(
+            criteria(&[of(134.0, 2), of(120.0, 1)]),
+            even,
+            "a tenth is nothing to choose by"
+        );
+        assert_eq!(criteria(&[of(134.0, 2), of(1.0, 0)]), even, "nothing is rebuilt there");
+        let apart = "speed, room, survival, risk and rebuild time";
+        assert_eq!(criteria(&[of(134.0, 2), of(50.0, 1)]), apart);
     }
 }

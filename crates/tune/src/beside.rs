@@ -1,10 +1,11 @@
-//! What is set beside the chosen layout, and is none to choose among: the bitmap, the scheduler, read-ahead, blocks.
+//! What is set beside the chosen layout, and is none to choose among: the bitmap, the scheduler, read-ahead, stripes, blocks.
 
+use crate::align::{self, Align};
 use crate::bitmap::{self, Bitmap};
 use crate::blocks::{self, Blocks};
 use crate::candidate::Candidate;
 use crate::clock::For;
-use crate::commands::{self, ChosenFileSystem, Plan, Remembered};
+use crate::commands::{self, ChosenFileSystem, Plan, Remembered, Stripes};
 use crate::danger::Resync;
 use crate::lanes::side_by_side;
 use crate::mount::rivals::Rivals;
@@ -32,6 +33,7 @@ pub(crate) struct Beside {
     pub(crate) read_ahead: Option<ReadAhead>,
     pub(crate) blocks: Option<Blocks>,
     pub(crate) mount: Option<Mount>,
+    pub(crate) align: Option<Align>,
     /// What other layouts do with options of their own.
     pub(crate) rivals: Rivals,
     pub(crate) sizes: blocks::Asked,
@@ -50,7 +52,11 @@ impl Beside {
         let both = both.into_iter().filter(|(_, is_asked)| *is_asked).map(|(both, _)| both);
         let volume = &trial.setup.volume;
         let ahead = || read_ahead::tried(volume).filter(|_| asked.read_ahead);
-        let both: Vec<Both> = both.chain(asked.mount).chain(ahead()).collect();
+        let both: Vec<Both> = both
+            .chain(asked.mount)
+            .chain(asked.align.then_some(align::BOTH))
+            .chain(ahead())
+            .collect();
         let measured = &mut Measured::by_search(layout);
         let mut pairs = Pair::measure(layout, &both, &Settings::new(), measured).into_iter();
         let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
@@ -61,6 +67,7 @@ impl Beside {
         let scheduler = next(asked.scheduler)
             .map(|pair| Scheduler::of(pair, volume.members.iter().any(|of| of.queue_depth() == 1)));
         let mount = asked.mount.and_then(|both| Mount::of(both, next(true)?));
+        let align = next(asked.align).map(Align::of);
         let read_ahead = asked.read_ahead.then(|| {
             let alone = one_alone(trial);
             let alone = if alone.is_empty() {
@@ -74,7 +81,7 @@ impl Beside {
         let read_ahead = read_ahead.filter(ReadAhead::is_tried);
         let sizes = asked.blocks;
         let (blocks, rivals) = (None, Rivals::default());
-        let beside = Beside { bitmap, scheduler, read_ahead, blocks, mount, rivals, sizes };
+        let beside = Beside { bitmap, scheduler, read_ahead, blocks, mount, align, rivals, sizes };
         if asked.blocks != blocks::Asked::Sizes {
             return beside;
         }
@@ -96,17 +103,20 @@ impl Beside {
         let mount = self.mount.as_ref().map(Mount::text).into_iter();
         let mount: Vec<String> = mount.chain(self.rivals.text()).collect();
         let mount = (!mount.is_empty()).then(|| ("mount".into(), mount.join("; ")));
-        [bitmap, scheduler, read_ahead, mount, blocks].into_iter().flatten()
+        let align = self.align.as_ref().map(Align::line);
+        [bitmap, scheduler, read_ahead, mount, align, blocks].into_iter().flatten()
     }
 
     /// The keys of what pays.
-    fn set(&self) -> Settings {
+    pub(crate) fn set(&self) -> Settings {
         let bitmap = self.bitmap.as_ref().filter(|of| of.remembered() == Remembered::Parts);
         let scheduler = self.scheduler.as_ref().and_then(Scheduler::to_set);
         let bitmap = bitmap.map(|_| (bitmap::BOTH.key, bitmap::BOTH.values[1]));
         let scheduler = scheduler.map(|name| (scheduler::BOTH.key, name));
         let mount = self.mount.as_ref().and_then(Mount::setting);
-        let set = bitmap.into_iter().chain(scheduler).chain(mount);
+        let align = self.align.as_ref().filter(|of| of.ignores());
+        let align = align.map(|_| (align::BOTH.key, align::BOTH.values[1]));
+        let set = bitmap.into_iter().chain(scheduler).chain(mount).chain(align);
         set.map(|(key, value)| (key.to_string(), value.to_string())).collect()
     }
 
@@ -125,7 +135,11 @@ impl Beside {
                 let more = self.mount.as_ref().and_then(Mount::to_set);
                 let options = own.options.split(',').filter(|option| !option.is_empty());
                 let options = options.chain(more).collect::<Vec<_>>().join(",");
-                ChosenFileSystem { block_bytes: to_set.or(own.block_bytes), options, ..own }
+                let are_ignored =
+                    own.stripes.are_ignored || self.align.as_ref().is_some_and(Align::ignores);
+                let stripes = Stripes { are_ignored, ..own.stripes };
+                let block_bytes = to_set.or(own.block_bytes);
+                ChosenFileSystem { block_bytes, stripes, options, ..own }
             }),
             ..plan
         }
@@ -139,6 +153,7 @@ pub(crate) struct Asked {
     scheduler: bool,
     read_ahead: bool,
     mount: Option<Both>,
+    align: bool,
     blocks: blocks::Asked,
 }
 
@@ -151,6 +166,7 @@ impl Asked {
             scheduler: Scheduler::is_asked(volume),
             read_ahead: volume.page_cache.is_read,
             mount: None,
+            align: false,
             blocks: blocks::Asked::Nothing,
         }
     }
@@ -255,6 +271,11 @@ impl OfExperiment<'_> {
         // A workload's own `fs` says more than that of the experiment.
         let kind = self.kind_of_files(trial);
         let mount = self.mount_option(trial);
+        let asks_stripes = |kind| {
+            let is_open = |key: &str| self.leaves_open(key);
+            Align::is_asked(kind, &trial.setup.volume, is_open)
+        };
+        let align = self.asks_the_kernel(trial) && kind.is_some_and(asks_stripes);
         let kind = kind.filter(|kind| blocks::are_taken_by(kind));
         let members = &trial.setup.volume.members;
         let has_large_sectors = members.iter().any(Member::has_large_sectors);
@@ -268,7 +289,7 @@ impl OfExperiment<'_> {
             Some(_) => blocks::Asked::Sizes,
             None => blocks::Asked::Nothing,
         };
-        let asked = Asked { mount, blocks, ..Asked::of(trial, writes) };
+        let asked = Asked { mount, align, blocks, ..Asked::of(trial, writes) };
         Beside::measure(self, trial, asked.open(self), resync)
     }
 
@@ -280,25 +301,28 @@ impl OfExperiment<'_> {
             && manifest.factors.0.values().all(|kind| kind.role == Role::Choice)
     }
 
-    /// One trial of it with these settings, on a rig of its own: what it runs is what it was opened for.
-    pub(crate) fn run(&self, seed: u64, settings: &[(String, String)]) -> Result<Vec<Record>> {
-        self.space.clock.has_time(For::Beside)?;
-        let mut experiment = space::alone(&self.space.experiment, self.best, settings)?;
-        experiment.set_values("run.repeats", "1")?;
-        space::run_on(1, experiment, self.open, seed, |_| false)
-    }
-
-    /// The trial with this number of all repeats that the search makes of it, with these settings.
-    pub(crate) fn run_repeat(
+    /// One trial of it with these settings, on a rig of its own: what it runs is what it was opened for. It is that with this
+    /// number of all repeats that the search makes; where results decide how many those are, the first with this seed.
+    pub(crate) fn run(
         &self,
+        what: For,
         number: u64,
         settings: &[(String, String)],
     ) -> Result<Vec<Record>> {
-        self.space.clock.has_time(For::Option)?;
-        let experiment = space::alone(&self.space.experiment, self.best, settings)?;
+        self.space.clock.has_time(what)?;
+        let mut experiment = space::alone(&self.space.experiment, self.best, settings)?;
+        if experiment.run().compare_within.is_some() {
+            experiment.set_values("run.repeats", "1")?;
+        }
         let repeats = experiment.run().repeats;
         let (seed, repeat) = (number / repeats, number % repeats);
         space::run_on(1, experiment, self.open, seed, |trial| trial.repeat != repeat)
+    }
+
+    /// The number of the first trial with a seed among all repeats of the search.
+    fn number(&self, seed: u64) -> u64 {
+        let run = self.space.experiment.run();
+        if run.compare_within.is_some() { seed } else { seed * run.repeats }
     }
 
     fn writes(&self) -> bool {
@@ -308,12 +332,17 @@ impl OfExperiment<'_> {
 
     /// The option of mount(8) that is tried of the layout that `trial` is of, if one is: no measurement tests a model on such options.
     pub(crate) fn mount_option(&self, trial: &Trial) -> Option<Both> {
-        let is_asked = self.is_compared_by_one_figure()
-            && self.space.manifest.host_is_real()
-            && self.writes()
-            && trial.works().all(|work| work.cuts().is_none());
+        let is_asked = self.asks_the_kernel(trial);
         let option = self.kind_of_files(trial).and_then(mount::tried).filter(|_| is_asked);
         option.filter(|both| self.leaves_open(both.key))
+    }
+
+    /// Whether options of the file system are worth a trial: a real kernel answers by one figure, and something is written.
+    fn asks_the_kernel(&self, trial: &Trial) -> bool {
+        self.is_compared_by_one_figure()
+            && self.space.manifest.host_is_real()
+            && self.writes()
+            && trial.works().all(|work| work.cuts().is_none())
     }
 
     /// The kind of Linux's file system that all of the work is on, where the experiment has one for all.
@@ -328,13 +357,10 @@ impl OfExperiment<'_> {
 impl Layout for OfExperiment<'_> {
     fn known(&self, seed: u64) -> Vec<Record> {
         // The first trial with each seed; how many repeats of one seed there are is not known where results decide it.
-        let run = self.space.experiment.run();
-        let repeat = match run.compare_within {
-            Some(_) => Some(0).filter(|_| seed == 0),
-            None => Some(seed * run.repeats),
-        };
+        let is_known = self.space.experiment.run().compare_within.is_none() || seed == 0;
+        let number = self.number(seed);
         let is_it = |record: &&Record| {
-            Some(record.repeat) == repeat && self.space.at_of(record) == *self.best
+            is_known && record.repeat == number && self.space.at_of(record) == *self.best
         };
         self.records.iter().filter(is_it).cloned().collect()
     }
@@ -352,7 +378,10 @@ impl Layout for OfExperiment<'_> {
             Ok(rig) => rig.capabilities().lanes,
             Err(error) => return asked.iter().map(|_| Err(Error::input(&error))).collect(),
         };
-        side_by_side(lanes, asked, |_| false, |(seed, settings)| self.run(*seed, settings))
+        let run = |(seed, settings): &(u64, Settings)| {
+            self.run(For::Beside, self.number(*seed), settings)
+        };
+        side_by_side(lanes, asked, |_| false, run)
     }
 
     fn manifest(&self, settings: &Settings) -> Result<Manifest> {

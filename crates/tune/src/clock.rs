@@ -59,12 +59,13 @@ pub(crate) enum For {
 /// The part of the time within which trials of each kind begin.
 const OF_RANKING: f64 = 0.5;
 
-/// What is said of a trial that did not begin, before the flag.
+/// What is said of a trial that did not begin, and of a search of which none did, before the flag.
 const NO_TIME: &str = "there was no time for it";
+const NOTHING_MEASURED: &str = "no layout was measured before the time limit was over";
 
-/// Whether this says that there was no time.
+/// Whether an error says that there was no time: what failed while the time ended says another thing.
 pub(crate) fn is_of_time(why: &str) -> bool {
-    why.starts_with(NO_TIME)
+    [NO_TIME, NOTHING_MEASURED].iter().any(|of_time| why.starts_with(of_time))
 }
 
 impl Clock {
@@ -157,7 +158,7 @@ impl Clock {
     /// The same, where nothing could be measured at all.
     pub(crate) fn nothing_measured<T>(&self) -> Result<T> {
         Err(Error::failure(format!(
-            "no layout was measured before the time limit was over ({}); give more time, or ask about fewer layouts",
+            "{NOTHING_MEASURED} ({}); give more time, or ask about fewer layouts",
             self.flag()
         )))
     }

@@ -13,9 +13,7 @@ mod of_trial;
 mod requests;
 mod terraform;
 
-pub(crate) use file_systems::ChosenFileSystem;
-#[cfg(test)]
-pub(crate) use file_systems::Stripes;
+pub(crate) use file_systems::{ChosenFileSystem, Stripes};
 pub use fio::Fio;
 pub(crate) use of_trial::{file_system_of, of_trial};
 pub(crate) use requests::Requests;

@@ -52,6 +52,35 @@ pub(crate) fn of_level(
     drive: &Drive,
     limit: Limit,
 ) -> Result<(Risk, Inputs)> {
+    Ok(exposed(level, members, spares, drive, limit)?.assessed())
+}
+
+/// A volume, and what is assumed of its drives: what that comes to takes longer to work out.
+pub(crate) struct Exposed {
+    shape: Shape,
+    pub(crate) inputs: Inputs,
+}
+
+impl Exposed {
+    /// What it may lose, and what that assumes.
+    pub(crate) fn assessed(self) -> (Risk, Inputs) {
+        (assess(&self.shape, &self.inputs, GROUPS, 1), self.inputs)
+    }
+
+    /// How many hours a rebuild takes at worst, under load.
+    pub(crate) fn rebuild_h(&self) -> f64 {
+        self.inputs.rebuild_h.range.high
+    }
+}
+
+/// The same, before it is worked out.
+pub(crate) fn exposed(
+    level: &Level,
+    members: usize,
+    spares: usize,
+    drive: &Drive,
+    limit: Limit,
+) -> Result<Exposed> {
     let inputs = Inputs::of(&drive_facts(drive)?, spares);
     of_inputs(level, members, inputs, limit.of(&vec![drive; members]))
 }
@@ -105,12 +134,8 @@ pub(crate) fn resync(
     Ok(Resync { hours: hours.max(of_host), is_of_array: is_of_array && hours > of_host })
 }
 
-/// What a level over these members may lose, and what that assumes.
-pub(crate) fn of_members(
-    level: &Level,
-    members: &[&Drive],
-    limit: Limit,
-) -> Result<(Risk, Inputs)> {
+/// The same of members that may be of several kinds.
+pub(crate) fn exposed_members(level: &Level, members: &[&Drive], limit: Limit) -> Result<Exposed> {
     let mut facts: Vec<DriveFacts> =
         members.iter().map(|drive| drive_facts(drive)).collect::<Result<_>>()?;
     // All but btrfs use as much of each member as the smallest has; so much is rebuilt.
@@ -125,12 +150,7 @@ pub(crate) fn of_members(
     of_inputs(level, members.len(), inputs, limit.of(members))
 }
 
-fn of_inputs(
-    level: &Level,
-    members: usize,
-    inputs: Inputs,
-    limit: Limit,
-) -> Result<(Risk, Inputs)> {
+fn of_inputs(level: &Level, members: usize, inputs: Inputs, limit: Limit) -> Result<Exposed> {
     let shape = Shape::new(level.name, members, None).map_err(Error::input)?;
     // Of parity all members of a group are read or written, of copies one is read and one written.
     let moved = if level.has_parity() { shape.members } else { 2 };
@@ -141,7 +161,7 @@ fn of_inputs(
         }
         None => inputs,
     };
-    Ok((assess(&shape, &inputs, GROUPS, 1), inputs))
+    Ok(Exposed { shape, inputs })
 }
 
 /// The same as data.
@@ -219,7 +239,8 @@ mod tests {
         let mut members = vec![&small; 5];
         members.push(&large);
         let found = |level: &str, members: &[&Drive]| {
-            of_members(&level.parse().unwrap(), members, Limit::default()).unwrap()
+            let exposed = exposed_members(&level.parse().unwrap(), members, Limit::default());
+            exposed.unwrap().assessed()
         };
         let one = found("md-raid5", &members);
         members.reverse();

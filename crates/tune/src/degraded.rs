@@ -4,7 +4,7 @@
 //! nothing either, as everywhere.
 
 use crate::candidate::Candidate;
-use crate::clock::For;
+use crate::clock::{For, is_of_time};
 use crate::commits;
 use crate::front::{self, FrontRow};
 use crate::groups::Groups;
@@ -111,7 +111,7 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
             row.commands.zip(commands(records.iter())).map(|([whole, _], own)| [whole, own]);
     }
     // What there was no time for says nothing of what is modelled.
-    Ok(asked.is_empty() || ran.iter().any(Result::is_ok) || tried.clock().is_over())
+    Ok(asked.is_empty() || ran.iter().any(|ran| ran.as_ref().map_or_else(is_left_out, |_| true)))
 }
 
 /// Where a row of several workloads stands with a member failed: a share of the best that whole layouts do, as all rows are. Beside
@@ -194,14 +194,19 @@ pub(crate) fn of_posed(
     let mut ran = Vec::new();
     for row in rows.iter_mut().filter(|row| row.survives > 0) {
         let times = in_times(posed, space, open, (known, &row.at));
-        ran.push(times.is_ok());
+        ran.push(times.as_ref().map_or_else(is_left_out, |_| true));
         // What is refused is not modelled.
         let times = times.unwrap_or_default();
         row.degraded = times.as_ref().map(|of| row.value * of.times);
         row.is_faster_degraded = times.as_ref().is_some_and(|of| of.is_faster);
         row.commands = times.and_then(|of| of.commands);
     }
-    ran.is_empty() || ran.contains(&true) || space.clock.is_over()
+    ran.is_empty() || ran.contains(&true)
+}
+
+/// Whether a trial did not begin for want of time, which says nothing of what is modelled.
+fn is_left_out(error: &Error) -> bool {
+    is_of_time(&error.to_string())
 }
 
 /// What a layout does with a failed member.

@@ -3,8 +3,6 @@
 //! One assumption at a time is varied, in short trials of the chosen layout and of its rival. Short trials err: what
 //! counts is how far the change moves the two apart, added to what trials in full say of them.
 
-mod values;
-
 use crate::Drives;
 use crate::candidate::Candidate;
 use crate::clock::Clock;
@@ -20,7 +18,6 @@ use std::fmt::Display;
 use store::quantity::Better;
 use store::record::Record;
 use toml::Table;
-use values::Values;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
 
@@ -223,18 +220,23 @@ fn doubts_from(
         }
     }
     let Some(records) = tried.run_in_time(&experiments, clock)? else { return Ok(None) };
-    let values = Values::new(tried, &experiments, &records);
-    let value = |place: usize| values.of(place);
+    // Each is a whole verdict, and asked for several times: beside every rival, and for what the answer's own figure becomes.
+    let value = |(experiment, records): (&Experiment, &Vec<Record>)| match records.as_slice() {
+        [] => Ok(None),
+        records => tried.value_of(experiment, records),
+    };
+    let values: Vec<Option<f64>> =
+        experiments.iter().zip(&records).map(value).collect::<Result<_>>()?;
     // How far the best and a rival are apart, and the square of what that may be off by.
-    let ahead = |under: usize, rival: usize| -> Result<Option<(f64, f64)>> {
+    let ahead = |under: usize, rival: usize| -> Option<(f64, f64)> {
         let places = [0, 1 + rival].map(|of| under * (1 + rivals.len()) + of);
         if places.iter().any(|&place| records[place].is_empty()) {
-            return Ok(None);
+            return None;
         }
-        let (ours, theirs) = (value(places[0])?, value(places[1])?);
+        let [ours, theirs] = places.map(|place| values[place]);
         let halves = half(&records[places[0]]).zip(half(&records[places[1]]));
         let apart = ours.zip(theirs).map(|(ours, theirs)| better.ahead(ours, theirs));
-        Ok(apart.zip(halves.map(|(ours, theirs)| ours.powi(2) + theirs.powi(2))))
+        apart.zip(halves.map(|(ours, theirs)| ours.powi(2) + theirs.powi(2)))
     };
     let starves = |under: usize, rival: usize| {
         [0, 1 + rival].iter().any(|of| starves(&records[under * (1 + rivals.len()) + of]))
@@ -242,26 +244,22 @@ fn doubts_from(
     let mut doubts = Vec::new();
     for (nth, (rival, limit)) in rivals.iter().enumerate() {
         let is_told = starves(0, nth);
-        let Some((as_assumed, square)) = ahead(0, nth)? else { continue };
+        let Some((as_assumed, square)) = ahead(0, nth) else { continue };
         let in_full = Better::ahead(better, best.1.value, rival.1.value);
         for (place, of) in all.iter().enumerate() {
             // Nobody is to choose by such figures; where the answer rests on them it says so.
             if !is_told && starves(place + 1, nth) {
                 continue;
             }
-            let Some((varied, own)) = ahead(place + 1, nth)? else { continue };
+            let Some((varied, own)) = ahead(place + 1, nth) else { continue };
             let now = in_full + varied - as_assumed;
             let error = (square + own).sqrt();
             // Buffered writes hardly settle in so short a time: such trials say nothing.
             if error > ERROR_MAX {
                 continue;
             }
-            let own = [0, place + 1].map(|under| value(under * (1 + rivals.len())));
-            let [Some(before), Some(then)] =
-                [&own[0], &own[1]].map(|own| own.as_ref().ok().copied().flatten())
-            else {
-                continue;
-            };
+            let own = [0, place + 1].map(|under| values[under * (1 + rivals.len())]);
+            let [Some(before), Some(then)] = own else { continue };
             doubts.push(Doubt {
                 itself: then / before,
                 is_switch: of.is_switch,

@@ -3,9 +3,10 @@
 use crate::bitmap::tenths;
 use crate::candidate::Candidate;
 use crate::commits;
+use crate::danger::Exposed;
 use crate::groups::Groups;
 use crate::pick::{GONE_MIN, SAFER_BY, nearest_of_level};
-use crate::posed::Posed;
+use crate::posed::{Posed, risk_of};
 use crate::question::{DEFAULT_CACHE, Question};
 use crate::space::{At, Space};
 use crate::spares::in_use;
@@ -342,8 +343,8 @@ pub(crate) fn is_more_room(bytes: u64, than: u64) -> bool {
     bytes as f64 > than as f64 * (1.0 + LAST_STRIPE)
 }
 
-/// The front of an experiment's layouts: what none beats in speed, room, survival, what a crash loses or tears, and cost,
-/// where that is known.
+/// The front of an experiment's layouts: what none beats in speed, room, survival, what a crash loses or tears, the hours of a rebuild,
+/// and cost, where that is known.
 ///
 /// The `answer` stands there whatever ties with it or beats it: a slower rig may have turned it.
 pub(crate) fn of_posed(
@@ -363,6 +364,8 @@ pub(crate) fn of_posed(
         let Some(usable_bytes) = posed.room_bytes(trial) else { continue };
         let survives = volume.level.losses_survived(volume.members.len());
         let cost_usd = posed.cost_usd(trial, ranked.facts.price_usd);
+        let exposed = posed.exposed(trial);
+        let rebuild_h = exposed.as_ref().filter(|_| survives > 0).and_then(|of| of.as_ref().ok());
         let own = Worth {
             ranked,
             room: usable_bytes,
@@ -372,6 +375,7 @@ pub(crate) fn of_posed(
             may_be_torn: volume.level.has_parity() && !volume.has_ppl,
             is_kept: ranked.facts.lost_by_crash.is_none(),
             cost_usd,
+            rebuild_h: rebuild_h.map(Exposed::rebuild_h),
             spread: None,
             is_answer: answer == Some(&ranked.at),
         };
@@ -379,8 +383,8 @@ pub(crate) fn of_posed(
         if !own.is_answer && worth.iter().any(|other| other.is_no_worse(&own)) {
             continue;
         }
-        let Some(risk) = posed.risk(trial) else { continue };
-        let (risk, inputs) = risk?;
+        let Some(exposed) = exposed else { continue };
+        let (risk, inputs) = risk_of(trial, exposed?);
         worth.push(Worth { gone: risk.gone.middle, ..own });
         rows.push(FrontRow {
             value: ranked.value,
@@ -469,6 +473,7 @@ pub(crate) fn front(
             may_be_torn: row.torn_by_crash.is_some(),
             is_kept: true,
             cost_usd: row.cost_usd,
+            rebuild_h: (row.survives > 0).then_some(row.rebuild_h.high),
             spread: level.spread(),
             is_answer: of_answer.is_some(),
         });
@@ -604,6 +609,7 @@ pub(crate) mod tests {
             may_be_torn: true,
             is_kept: true,
             cost_usd: None,
+            rebuild_h: Some(100.0),
             spread: None,
             is_answer: false,
         }

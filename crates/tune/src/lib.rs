@@ -29,6 +29,7 @@
 //! real kernel. An experiment brings its own layouts. The verdict's rules hold here, too: what was not steady ranks
 //! nothing, and what differs by less than models err is no difference.
 
+mod align;
 mod answer;
 mod beforehand;
 mod beside;
@@ -46,6 +47,7 @@ mod doubt;
 pub mod drives;
 mod engine;
 mod estimates;
+mod even;
 pub mod explore;
 mod factors;
 pub mod files;
@@ -55,6 +57,7 @@ mod front;
 mod groups;
 mod in_flight;
 mod lanes;
+mod long;
 mod mount;
 mod page;
 mod pair;

@@ -109,11 +109,6 @@ impl Measured {
         Measured(known.map(|(seed, known)| ((seed, Settings::new()), Ok(known))).collect())
     }
 
-    /// How many trials are measured.
-    pub(crate) fn count(&self) -> usize {
-        self.0.values().filter(|outcome| outcome.is_ok()).count()
-    }
-
     /// Knows what was measured with `settings`, too.
     pub(crate) fn know(&mut self, seed: u64, settings: Settings, records: Vec<Record>) {
         if !records.is_empty() {

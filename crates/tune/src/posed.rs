@@ -7,7 +7,7 @@ use crate::beside::{Beside, OfExperiment};
 use crate::clock::Clock;
 use crate::commands::{self, Command};
 use crate::confirm::{Confirm, Confirmed};
-use crate::danger::{Limit, Resync};
+use crate::danger::{Exposed, Limit, Resync};
 use crate::drives::Drives;
 use crate::factors::Decides;
 use crate::front::{self, FrontRow};
@@ -133,22 +133,30 @@ impl Posed {
     }
 
     pub(crate) fn risk(&self, trial: &Trial) -> Option<Result<(Risk, Inputs)>> {
+        Some(self.exposed(trial)?.map(|exposed| risk_of(trial, exposed)))
+    }
+
+    /// What that is worked out from.
+    pub(crate) fn exposed(&self, trial: &Trial) -> Option<Result<Exposed>> {
         let volume = &trial.setup.volume;
         let drives = volume.members.iter().map(|member| member.drive().map(|drive| &**drive));
         let drives: Vec<&Drive> = drives.collect::<Option<_>>()?;
         let limit = Limit(trial.setup.host.storage_per_s[1]);
-        let found = match &self.question {
+        Some(match &self.question {
             Some(Question { drives: Drives { drive, .. }, spares, .. }) => {
-                danger::of_level(&volume.level, drives.len(), *spares, drive, limit)
+                danger::exposed(&volume.level, drives.len(), *spares, drive, limit)
             }
-            None => danger::of_members(&volume.level, &drives, limit),
-        };
-        Some(found.map(|(risk, inputs)| {
-            // A partial parity log restores what is torn.
-            let torn = risk.torn.filter(|_| !volume.has_ppl);
-            (Risk { torn, ..risk }, inputs)
-        }))
+            None => danger::exposed_members(&volume.level, &drives, limit),
+        })
     }
+}
+
+/// What the volume of a trial may lose, and what that assumes.
+pub(crate) fn risk_of(trial: &Trial, exposed: Exposed) -> (Risk, Inputs) {
+    let (risk, inputs) = exposed.assessed();
+    // A partial parity log restores what is torn.
+    let torn = risk.torn.filter(|_| !trial.setup.volume.has_ppl);
+    (Risk { torn, ..risk }, inputs)
 }
 
 /// Where a question comes from that flags asked.
@@ -220,6 +228,7 @@ pub fn tune_experiment(
         bitmap: beside.bitmap,
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
+        align: beside.align,
         blocks: beside.blocks,
         mount: beside.mount.or(beside.rivals.mount),
         without_copies: None,

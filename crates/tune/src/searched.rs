@@ -2,11 +2,14 @@
 
 use crate::beforehand;
 use crate::candidate::Candidate;
+use crate::even::{Seeds, even_out};
 use crate::front::{self, FrontRow};
-use crate::pick::{Picked, Why, first_by_fewer_trials, is_alike, is_default, pick};
+use crate::long;
+use crate::pick::{Picked, Why, is_alike, is_default, pick};
 use crate::question::Question;
 use crate::rules::of_question;
 use crate::search::{Effort, Prior, race};
+use crate::space::At;
 use crate::tried::{Tried, is_at};
 use lab::{Error, Result};
 use verdict::Verdict;
@@ -26,7 +29,7 @@ pub(crate) const SETTLED_SEEDS: u64 = 5;
 const SPINDLE_SEEDS: u64 = 20;
 
 /// Short trials may be off by so much more.
-const SHORT_ERROR: f64 = 0.1;
+pub(crate) const SHORT_ERROR: f64 = 0.1;
 
 /// Layouts at most that are so, one after the other: what is reliably slower is kept no more, and the next may be.
 const KEPT_MAX: usize = 4;
@@ -39,6 +42,8 @@ pub(crate) struct Searched {
     pub(crate) verdict: Verdict,
     /// What to build, and why.
     pub(crate) picked: Picked,
+    /// Cells measured, each seed counted.
+    pub(crate) count: usize,
 }
 
 /// Searches the candidates. What published rules name is measured too, and may be better than what short trials had put first.
@@ -60,13 +65,12 @@ pub(crate) fn search(
         (verdict, picked)
     };
     if !measure_defaults_of_front(tried, &verdict, picked.0)? {
-        return Ok(Searched { verdict, picked });
+        return Ok(Searched { verdict, picked, count: tried.count });
     }
     // A default that was measured once may now be first.
-    even_out(tried)?;
-    let verdict = tried.verdict()?;
+    let (verdict, _) = even_out(tried)?;
     let picked = pick(candidates, tried.question, &verdict)?.unwrap_or(picked);
-    Ok(Searched { verdict, picked })
+    Ok(Searched { verdict, picked, count: tried.count })
 }
 
 /// Measures the default of each other level on the front as often as its fastest, where short trials do not have it far behind:
@@ -113,9 +117,15 @@ pub(crate) fn raced(
     places: &[Vec<usize>],
 ) -> Result<(Verdict, Option<Picked>)> {
     let question = tried.question;
-    let ranks = if candidates.len() > ALL_MAX { tried.rank()? } else { Vec::new() };
+    let mut ranks = if candidates.len() > ALL_MAX { tried.rank()? } else { Vec::new() };
+    long::spare(question, candidates, &mut ranks)?;
     let prior = (!ranks.is_empty()).then_some(Prior { scores: &ranks, kinds: LEVEL });
-    race(places, prior, EFFORT, &mut |which, seed| tried.measure(which, seed))?;
+    race(places, prior, EFFORT, &mut |which, seed| {
+        if seed > 1 && long::are_seeds_idle(tried, which)? {
+            return Ok(vec![None; which.len()]);
+        }
+        tried.measure(which, seed)
+    })?;
     measure_default(tried, candidates, question)?;
     settled(tried, candidates)
 }
@@ -124,8 +134,7 @@ pub(crate) fn raced(
 /// seeds as that one, up to five: few trials make wide intervals, and a default with one would tie with what is 15 % faster.
 fn settled(tried: &mut Tried<'_>, candidates: &[Candidate]) -> Result<(Verdict, Option<Picked>)> {
     let question = tried.question;
-    even_out(tried)?;
-    let mut verdict = tried.verdict()?;
+    let (mut verdict, _) = even_out(tried)?;
     let mut picked = pick(candidates, question, &verdict)?;
     for _ in 0..KEPT_MAX {
         let Some(both) = unsettled(candidates, &verdict, picked) else { break };
@@ -133,8 +142,7 @@ fn settled(tried: &mut Tried<'_>, candidates: &[Candidate]) -> Result<(Verdict, 
             measure_missing(tried, &both, seed)?;
         }
         // A third that has fewer may now be first.
-        even_out(tried)?;
-        verdict = tried.verdict()?;
+        (verdict, _) = even_out(tried)?;
         let next = pick(candidates, question, &verdict)?;
         if next == picked {
             break;
@@ -144,24 +152,20 @@ fn settled(tried: &mut Tried<'_>, candidates: &[Candidate]) -> Result<(Verdict, 
     by_spindles(tried, verdict, picked)
 }
 
-/// Measures what is first with as many seeds as any other has: differences are those of medians over unlike numbers of seeds, and what is
-/// first by one of them may owe that to the seed. Nothing else has to be evened out. Trials of the same seed share some of its luck,
-/// so that intervals which take them as independent are too wide, and never too narrow; and fewer trials make them wider still.
-fn even_out(tried: &mut Tried<'_>) -> Result<()> {
-    loop {
-        let verdict = tried.verdict()?;
-        let Some((first, most)) = first_by_fewer_trials(&verdict) else { break };
-        let place = tried.candidates.iter().position(|of| is_at(of, &first.at));
-        let Some(place) = place else { break };
-        let before = tried.count;
-        for seed in 0..most as u64 {
-            measure_missing(tried, &[place], seed)?;
-        }
-        if tried.count == before {
-            break;
-        }
+impl Seeds for Tried<'_> {
+    fn verdict(&self) -> Result<Verdict> {
+        Tried::verdict(self)
     }
-    Ok(())
+
+    fn place(&self, at: &At) -> Option<usize> {
+        self.candidates.iter().position(|of| is_at(of, at))
+    }
+
+    fn measure_missing(&mut self, place: usize, seed: u64) -> Result<usize> {
+        let before = self.count;
+        measure_missing(self, &[place], seed)?;
+        Ok(self.count - before)
+    }
 }
 
 /// Measures what has not run with this seed.
@@ -204,11 +208,10 @@ fn by_spindles(
         for seed in 1..SPINDLE_SEEDS {
             measure_missing(tried, &contested, seed)?;
         }
-        even_out(tried)?;
         if tried.count == before {
             break;
         }
-        verdict = tried.verdict()?;
+        (verdict, _) = even_out(tried)?;
         picked = pick(candidates, tried.question, &verdict)?;
     }
     Ok((verdict, picked))
@@ -269,6 +272,7 @@ fn measure_default(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pick::first_by_fewer_trials;
     use crate::question::tests::question;
     use lab::rig::sim::Sim;
 

@@ -4,6 +4,7 @@
 
 use crate::beside::OfExperiment;
 use crate::candidate::Candidate;
+use crate::clock::For;
 use crate::files;
 use crate::front::{FrontRow, is_more_room, usd_per_tb};
 use crate::lanes::side_by_side;
@@ -192,7 +193,7 @@ pub(crate) fn of_files(
         |(row, _, with)| {
             let (wishes, best) = (&posed.wishes, &row.at);
             let layout = OfExperiment { space, open, wishes, best, records: &[] };
-            layout.run(0, &[(DRIVES.into(), files::drives(with))])
+            layout.run(For::Beside, 0, &[(DRIVES.into(), files::drives(with))])
         },
     );
     let mut found: Vec<FrontRow> = Vec::new();

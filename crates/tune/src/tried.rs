@@ -52,8 +52,6 @@ pub(crate) struct Tried<'a> {
     pub(crate) count: usize,
     /// Whether all of it stands beside an answer: a time limit then ends no search.
     pub(crate) is_beside: bool,
-    /// Whether the time was over before anything was measured.
-    pub(crate) had_no_time: bool,
     /// Short trials of all cells: they rank the cells, and are no part of what is measured.
     pub(crate) short: Vec<Record>,
 }
@@ -78,7 +76,6 @@ impl<'a> Tried<'a> {
             watch,
             count: 0,
             is_beside: false,
-            had_no_time: false,
             short: Vec::new(),
         })
     }
@@ -106,7 +103,6 @@ impl<'a> Tried<'a> {
         self.records.extend(ran.into_iter().flatten().flatten());
         (self.watch)(self.count + self.short.len());
         if self.count == 0 {
-            self.had_no_time = true;
             return self.clock().nothing_measured();
         }
         Ok(self.scores(&self.verdict()?, which))

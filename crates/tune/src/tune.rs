@@ -56,11 +56,10 @@ fn answered(
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
     let clock = &question.clock;
-    let (candidates, places) = question.candidates()?;
+    let (candidates, cells) = question.candidates()?;
     let mut tried = Tried::new(question, &candidates, rig, watch)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&tried.experiment))?;
-    let Searched { verdict, picked: (best, why) } = search(&mut tried, &candidates, &places)?;
-    let evaluations = tried.count;
+    let Searched { verdict, picked: (best, why), count } = search(&mut tried, &candidates, &cells)?;
     let (asked, unconfirmed) = asked(confirm, &tried, &verdict, best)?;
     let there = asked.as_ref().filter(|(confirmed, _)| !confirmed.without_processor);
     let (best, why) = turned(question, &candidates, there)?.unwrap_or((best, why));
@@ -113,13 +112,14 @@ fn answered(
         bitmap: beside.bitmap,
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
+        align: beside.align,
         blocks: beside.blocks,
         mount: beside.mount,
         without_copies,
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
         warnings: warnings(&tried, best)?,
-        evaluations,
+        evaluations: count,
         evaluations_left,
         short_evaluations: tried.short.len(),
         short_evaluations_left,

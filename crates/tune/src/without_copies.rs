@@ -2,6 +2,7 @@
 //! its own, and many people stripe over its volumes. It is measured as the answer is, and stands beside its risk.
 
 use crate::candidate::Candidate;
+use crate::clock::is_of_time;
 use crate::front::room;
 use crate::question::Question;
 use crate::searched::raced;
@@ -73,7 +74,7 @@ impl WithoutCopies {
             Ok((_, Some((place, _)))) => place,
             Ok((_, None)) => return Ok(None),
             // There was no time for any.
-            Err(_) if own.had_no_time => return Ok(None),
+            Err(error) if is_of_time(&error.to_string()) => return Ok(None),
             Err(error) => return Err(error),
         };
         let stripe = &candidates[place];

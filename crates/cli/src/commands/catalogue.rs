@@ -33,7 +33,9 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
             Ok(_) => catalogue::list_like(name)?,
             // It may be a part of several names.
             Err(error) => match catalogue::list_like(name)? {
-                none if none.is_empty() => return Err(error),
+                none if none.is_empty() => {
+                    return of_no_real_drive(name, flags.json)?.ok_or(error);
+                }
                 some => some,
             },
         },
@@ -42,6 +44,24 @@ pub(crate) fn drives(flags: &DrivesFlags) -> Result<String> {
         return to_json(&rows);
     }
     Ok(listed_drives(&rows))
+}
+
+/// The ideal drives whose titles have every word of `text`: they stand in no table of drives, as nobody can buy one.
+fn of_no_real_drive(text: &str, as_json: bool) -> Result<Option<String>> {
+    let mut titles = Vec::new();
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    // A number alone names nothing.
+    let is_name = words.iter().any(|word| word.chars().any(char::is_alphabetic));
+    for name in catalogue::drive_names() {
+        let drive = catalogue::drive(name)?;
+        let title = drive.title.to_lowercase();
+        let has = |word: &str| title.split_whitespace().any(|own| own == word);
+        let is_meant = is_name && words.iter().all(|word| has(word));
+        if drive.class().starts_with("ideal-") && is_meant {
+            titles.push((drive.name.clone(), drive.title.clone()));
+        }
+    }
+    Ok((!titles.is_empty()).then(|| listed(titles, as_json)))
 }
 
 fn probe(flags: &DriveProbeFlags) -> Result<String> {

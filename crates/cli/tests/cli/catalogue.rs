@@ -60,6 +60,12 @@ fn drives_with_a_word_in_common_are_listed() {
         let names = listed(class);
         assert!(names.len() > several, "{class}: {names:?}");
     }
+    // What is no real drive stands in no table, and was refused as a name of several.
+    let ideal = json(here.path(), &["drives", "ideal", "--json"]);
+    let names: Vec<&str> =
+        ideal.as_array().unwrap().iter().filter_map(|of| of["name"].as_str()).collect();
+    assert_eq!(names, ["md-flash", "md-hdd", "md-hdd-burst2m"]);
+    assert!(stdout(here.path(), &["drives", "ideal"]).contains("md-hdd-burst2m  "));
     for nothing in ["frobnicator", "", ".", "4", "./exos"] {
         let none = ileave(here.path(), &["drives", nothing]);
         assert_eq!(none.status.code(), Some(2), "{nothing}");

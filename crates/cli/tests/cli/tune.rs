@@ -30,6 +30,7 @@ fn the_json_has_the_keys_that_were_promised() {
         "read_ahead",
         "blocks",
         "mount",
+        "align",
         "without_copies",
         "rules",
         "commands",
@@ -47,7 +48,7 @@ fn the_json_has_the_keys_that_were_promised() {
     // Nothing goes through the page cache.
     assert!(found["read_ahead"].is_null());
     // No file system is chosen, and these are no cloud volumes.
-    for key in ["blocks", "mount", "without_copies"] {
+    for key in ["blocks", "mount", "align", "without_copies"] {
         assert!(found[key].is_null(), "{key}");
     }
     for key in ["estimate", "low", "high"] {
@@ -309,6 +310,13 @@ fn without_time_there_is_no_answer() {
     let said = String::from_utf8(output.stderr).unwrap();
     let why = "error: no layout was measured before the time limit was over (`--time-limit 0s`); give more time, or ask about fewer layouts\n";
     assert!(said.ends_with(why), "{said}");
+    // clap's tip was to pass the option as a file behind `--`.
+    let output = ileave(scratch().path(), &with(&["--within", "3s"]));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("'--within'") && !said.contains("as a value, use"), "{said}");
+    let output = ileave(scratch().path(), &with(&["--time-limi", "3s"]));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("'--time-limit'"), "{said}");
     let output = ileave(scratch().path(), &with(&["--time-limit", "soon"]));
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();

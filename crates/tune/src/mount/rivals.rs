@@ -5,10 +5,12 @@
 
 use crate::beside::OfExperiment;
 use crate::clock::For;
+use crate::even::{Seeds, even_out};
 use crate::lanes::side_by_side;
 use crate::mount::{Mount, TRIED};
 use crate::pair::{Both, Measured, Pair};
-use crate::posed::search::{even_out, measure_missing};
+use crate::pick::first_by_fewer_trials;
+use crate::posed::search::OfSpace;
 use crate::posed::{Posed, verdict_of};
 use crate::space::{At, Open, Space, named};
 use crate::tried::Settings;
@@ -41,7 +43,7 @@ pub(crate) struct Rivals {
     instead_of: Option<String>,
     /// The same layout without its option and with it.
     pub(crate) mount: Option<Mount>,
-    /// How many trials that took.
+    /// How many trials it took to choose among them.
     pub(crate) trials: usize,
     /// Whether some did not run as often as those that they stand beside: nothing is said of them.
     is_open: bool,
@@ -135,21 +137,37 @@ fn among(
     rivals.trials = more.len() + records.len() - before;
     let taken = again.taken(&judged).filter(|_| are_even);
     if let Some(taken) = taken {
-        rivals.instead_of = Some(instead_of(&taken.both, &again.instead(&judged)));
+        rivals.instead_of = Some(instead_of(&taken.both, &again.instead(space, &judged)));
         let own = more.iter().filter(|of| of.at == taken.at).cloned();
         let own: Vec<Record> = own.collect();
-        let (mount, trials) = beside_itself(posed, space, open, (taken, records, &own));
-        rivals.mount = mount;
-        rivals.trials += trials;
+        rivals.mount = beside_itself(posed, space, open, (taken, records, &own));
         let (place, both) = (taken.place, taken.both);
         space.add(place, (both.key, both.values[1]))?;
         records.extend(own);
     } else if records.len() > before {
-        // What else the chosen layout measured counts, and may put another first.
-        rivals.trials += even_out(posed, space, (open, For::Option), records)?;
+        let evened = even_again(posed, space, open, records);
+        rivals.trials += evened.unwrap_or(0);
+        if evened.is_none() {
+            // Another layout is first by fewer trials: that is no reason to build it.
+            records.truncate(before);
+            rivals.is_open = true;
+        }
     }
     *verdict = verdict_of(posed, space, records)?;
     Ok(rivals)
+}
+
+/// What else the chosen layout measured counts, and may put another first, which is then measured as often: how many trials that
+/// took. Nothing where one failed or had no time, and what is first has fewer all the same.
+fn even_again(
+    posed: &Posed,
+    space: &Space,
+    open: &Open<'_>,
+    records: &mut Vec<Record>,
+) -> Option<usize> {
+    let (judged, count) =
+        even_out(&mut OfSpace { posed, space, open, what: For::Option, records }).ok()?;
+    first_by_fewer_trials(&judged).is_none().then_some(count)
 }
 
 /// Those that run more often: what is ahead with its option, and the chosen layout without one and with it.
@@ -179,8 +197,10 @@ impl<'a> Again<'a> {
         let mut asked = of_first(records);
         if let Some(place) = space.place(at).filter(|_| space.experiment.run().repeats == 1) {
             asked.extend(TRIALS);
+            let of = &mut OfSpace { posed, space, open, what: For::Option, records };
+            // One that fails is missing, as one without time is: what was chosen stays so.
             for &seed in &asked {
-                measure_missing(space, (open, For::Option), (place, seed), records)?;
+                let _ = of.measure_missing(place, seed);
             }
         }
         let mut more = once;
@@ -209,14 +229,21 @@ impl<'a> Again<'a> {
         is_behind.then_some(taken)
     }
 
-    /// What would be chosen otherwise, and how far behind that is.
-    fn instead(&self, judged: &Verdict) -> String {
-        let Ranked { at, label, .. } = &self.first;
-        let behind = judged.ranked.first().zip(value_of(judged, at)).map(|(best, value)| {
-            let times = judged.better.ahead(best.value, value).exp();
+    /// What would be chosen otherwise, and how far behind that is: more trials of the chosen layout may have put another of the
+    /// `space` before it, over as many.
+    fn instead(&self, space: &Space, judged: &Verdict) -> String {
+        let trials = judged.ranked.iter().find(|of| of.at == self.first.at).map(|of| of.trials);
+        let would_be = |of: &&Ranked| {
+            space.place(&of.at).is_some() && trials.is_none_or(|trials| of.trials >= trials)
+        };
+        let Some(instead) = judged.ranked.iter().find(would_be) else {
+            return self.first.label.clone();
+        };
+        let behind = judged.ranked.first().map(|best| {
+            let times = judged.better.ahead(best.value, instead.value).exp();
             format!(", which is {}", slower(times, judged.better, &judged.unit))
         });
-        format!("{label}{}", behind.unwrap_or_default())
+        format!("{}{}", instead.label, behind.unwrap_or_default())
     }
 }
 
@@ -225,13 +252,13 @@ fn numbers<'a>(records: impl Iterator<Item = &'a Record>) -> BTreeSet<u64> {
     records.map(|record| record.repeat).collect()
 }
 
-/// What the option does to the layout that is chosen for it, over the same seeds; and how many trials that took.
+/// What the option does to the layout that is chosen for it, over the same seeds. These trials choose nothing.
 fn beside_itself(
     posed: &Posed,
     space: &Space,
     open: &Open<'_>,
     (taken, records, with): (&With, &[Record], &[Record]),
-) -> (Option<Mount>, usize) {
+) -> Option<Mount> {
     let (wishes, best) = (&posed.wishes, &space.layouts[taken.place]);
     let layout = OfExperiment { space, open, wishes, best, records };
     let mut measured = Measured::by_search(&layout);
@@ -242,9 +269,8 @@ fn beside_itself(
         let option = (taken.both.key.to_string(), taken.both.values[1].to_string());
         measured.know(seed, vec![option], own);
     }
-    let known = measured.count();
-    let pair = Pair::measure(&layout, &[taken.both], &Settings::new(), &mut measured).pop();
-    (pair.and_then(|pair| Mount::of_choice(taken.both, pair)), measured.count() - known)
+    let pair = Pair::measure(&layout, &[taken.both], &Settings::new(), &mut measured).pop()?;
+    Mount::of_choice(taken.both, pair)
 }
 
 /// Where another is chosen for its option: what would be otherwise, and what the option endangers.
@@ -278,7 +304,7 @@ fn measured(
             let best = &space.layouts[of.place];
             let layout = OfExperiment { space, open, wishes: &posed.wishes, best, records: &[] };
             let settings = [(of.both.key.to_string(), of.both.values[1].to_string())];
-            layout.run_repeat(number, &settings)
+            layout.run(For::Option, number, &settings)
         },
     );
     let ran = ran.into_iter().zip(asked);
@@ -449,7 +475,53 @@ mod tests {
         assert_eq!((first.at["volume.drives"].as_str(), first.trials), (Some("6xp4800x-375gb"), 2));
         let own = records.iter().filter(|of| of.at == first.at);
         assert_eq!(numbers(own), BTreeSet::from([0, 1]));
-        assert!(rivals.trials >= 2);
+        assert_eq!(rivals.trials, 2, "both repeats of what has an option");
+    }
+
+    /// A trial of the chosen layout that failed was an error of the whole answer, and where there was no time a third layout was the
+    /// answer by the one trial that it had.
+    #[test]
+    fn what_is_first_by_one_trial_is_no_answer() {
+        let (posed, mut space, records) = posed(COPIES);
+        let of = |records: &[Record], seeds: u64| -> Vec<Record> {
+            let more = space.measure(&[0], &opens(), 1).unwrap();
+            let mut all = records.to_vec();
+            all.extend(more.into_iter().filter(|_| seeds > 1));
+            let lucky = all.iter_mut().find(|of| space.at_of(of) == space.layouts[2]).unwrap();
+            for metric in ["mb_per_s", "requests_per_s"] {
+                let value = 100.0 * lucky.sample(metric).unwrap_or(1.0);
+                lucky.samples.insert(metric, value);
+            }
+            all
+        };
+        let [even, lucky] = [of(&records, 1), of(&records, 2)];
+        let fails = |_: &Experiment| Err(lab::Error::failure("the guest ended"));
+        let again = |space: &Space, open: &Open<'_>, records: &[Record]| {
+            let mut records = records.to_vec();
+            let count = even_again(&posed, space, open, &mut records);
+            (count, records.len())
+        };
+        assert_eq!(again(&space, &opens(), &even), (Some(0), 3));
+        assert_eq!(again(&space, &opens(), &lucky), (Some(1), 5));
+        assert_eq!(again(&space, &fails, &lucky), (None, 4));
+        space.clock = after(0);
+        assert_eq!(again(&space, &opens(), &lucky), (None, 4));
+    }
+
+    /// It named the layout that was first before that ran again.
+    #[test]
+    fn what_would_be_chosen_otherwise_is_first_over_as_many_trials() {
+        let (posed, space, records) = posed(COPIES);
+        let judged = verdict_of(&posed, &space, &records).unwrap();
+        let again = Again { own: Vec::new(), ahead: Vec::new(), first: judged.ranked[1].clone() };
+        let said = again.instead(&space, &judged);
+        assert!(said.starts_with(&judged.ranked[0].label), "{said}");
+        let more = space.measure(&[space.place(&judged.ranked[1].at).unwrap()], &opens(), 1);
+        let judged = verdict_of(&posed, &space, &[records, more.unwrap()].concat()).unwrap();
+        let twice = judged.ranked.iter().find(|of| of.trials == 2).unwrap().clone();
+        let again = Again { own: Vec::new(), ahead: Vec::new(), first: twice.clone() };
+        let said = again.instead(&space, &judged);
+        assert!(said.starts_with(&twice.label), "fewer trials choose nothing: {said}");
     }
 
     /// `data=writeback` was chosen with another layout, and its danger went unsaid.
@@ -475,9 +547,8 @@ mod tests {
         let taken = With::of(&space, 1, both);
         let with = measured(&posed, &space, &opens(), &[&taken], 0).unwrap();
         assert_eq!(with.len(), 1);
-        let (mount, trials) = beside_itself(&posed, &space, &opens(), (&taken, &records, &with));
-        let mount = mount.unwrap();
-        assert_eq!(trials, 2, "one more seed of both");
+        let mount = beside_itself(&posed, &space, &opens(), (&taken, &records, &with)).unwrap();
+        assert_eq!(mount.pair.seeds.len(), 2, "one more seed of both");
         assert_eq!(
             (mount.to_set(), mount.setting()),
             (Some("data=writeback"), Some(("fs.data", "writeback")))

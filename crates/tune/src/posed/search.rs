@@ -2,9 +2,9 @@
 
 use super::Posed;
 use crate::clock::For;
-use crate::pick::first_by_fewer_trials;
+use crate::even::{Seeds, even_out};
 use crate::search::{Effort, race};
-use crate::space::{Open, Space};
+use crate::space::{At, Open, Space};
 use lab::Result;
 use store::factor::Role;
 use store::record::Record;
@@ -42,7 +42,7 @@ pub(crate) fn measured(
         measured += ran.0;
         watch(measured);
         records.extend(ran.1);
-        if records.is_empty() && space.clock.is_over() {
+        if records.is_empty() && space.clock.limits_all() {
             return space.clock.nothing_measured();
         }
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
@@ -57,49 +57,41 @@ pub(crate) fn measured(
     }
     // With one seed for all there is nothing to do.
     if effort.seeds > 1 {
-        measured += even_out(posed, space, (open, For::Choice), &mut records)?;
+        let records = &mut records;
+        let (_, count) = even_out(&mut OfSpace { posed, space, open, what: For::Choice, records })?;
+        measured += count;
     }
     Ok((records, measured))
 }
 
-/// Measures what is first with as many seeds as any other has, one layout after the other; how many trials that took.
-pub(crate) fn even_out(
-    posed: &Posed,
-    space: &Space,
-    (open, what): (&Open<'_>, For),
-    records: &mut Vec<Record>,
-) -> Result<usize> {
-    let mut measured = 0;
-    for _ in 0..space.layouts.len() {
-        let verdict = Verdict::new(&space.manifest, records, &posed.wishes)?;
-        let Some((first, most)) = first_by_fewer_trials(&verdict) else { break };
-        let Some(place) = space.place(&first.at) else { break };
-        let before = measured;
-        for seed in 0..most as u64 {
-            measured += measure_missing(space, (open, what), (place, seed), records)?;
-        }
-        if measured == before {
-            break;
-        }
-    }
-    Ok(measured)
+/// The layouts of an experiment, and what is measured of them for a purpose.
+pub(crate) struct OfSpace<'a> {
+    pub(crate) posed: &'a Posed,
+    pub(crate) space: &'a Space,
+    pub(crate) open: &'a Open<'a>,
+    pub(crate) what: For,
+    pub(crate) records: &'a mut Vec<Record>,
 }
 
-/// Measures the layout at a place with a seed, where no record is of that; how many trials that took.
-pub(crate) fn measure_missing(
-    space: &Space,
-    (open, what): (&Open<'_>, For),
-    (place, seed): (usize, u64),
-    records: &mut Vec<Record>,
-) -> Result<usize> {
-    let at = &space.layouts[place];
-    let repeat = seed * space.experiment.run().repeats;
-    if records.iter().any(|of| of.repeat == repeat && space.at_of(of) == *at) {
-        return Ok(0);
+impl Seeds for OfSpace<'_> {
+    fn verdict(&self) -> Result<Verdict> {
+        Verdict::new(&self.space.manifest, self.records, &self.posed.wishes)
     }
-    let (count, ran) = in_time(space, &[place], (open, what), seed)?;
-    records.extend(ran);
-    Ok(count)
+
+    fn place(&self, at: &At) -> Option<usize> {
+        self.space.place(at)
+    }
+
+    fn measure_missing(&mut self, place: usize, seed: u64) -> Result<usize> {
+        let at = &self.space.layouts[place];
+        let repeat = seed * self.space.experiment.run().repeats;
+        if self.records.iter().any(|of| of.repeat == repeat && self.space.at_of(of) == *at) {
+            return Ok(0);
+        }
+        let (count, ran) = in_time(self.space, &[place], (self.open, self.what), seed)?;
+        self.records.extend(ran);
+        Ok(count)
+    }
 }
 
 /// Measures the layouts at `which`, without a limit all at once; with one as many at a time as the rig has lanes, as long as there is
@@ -149,23 +141,53 @@ mod tests {
     use crate::clock::Clock;
     use crate::clock::tests::after;
     use crate::posed::tests::{COPIES, asked};
+    use lab::capabilities::Capabilities;
     use lab::experiment::Experiment;
-    use lab::rig::Rig;
+    use lab::experiment::Trial;
     use lab::rig::sim::Sim;
+    use lab::rig::{Prepared, Rig};
+
+    /// The model, one trial at a time.
+    struct OneLane;
+
+    impl Rig for OneLane {
+        fn name(&self) -> &'static str {
+            Sim.name()
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            Capabilities { lanes: 1, ..Sim.capabilities() }
+        }
+
+        fn admit(&self, trial: &Trial) -> Result<()> {
+            Sim.admit(trial)
+        }
+
+        fn samples(&self, trial: &Trial) -> Vec<&'static str> {
+            Sim.samples(trial)
+        }
+
+        fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
+            static SIM: Sim = Sim;
+            SIM.prepare(trial)
+        }
+    }
 
     fn opens() -> impl Fn(&Experiment) -> Result<Box<dyn Rig>> + Sync {
         |_| Ok(Box::new(Sim))
     }
 
-    /// As many layouts at a time as the rig has lanes, as long as there is time.
+    /// As many layouts at a time as the rig has lanes, as long as there is time: on one of one lane, whatever runs this test.
     #[test]
     fn an_experiment_is_measured_as_long_as_there_is_time() {
         let (posed, mut space, _) = asked(COPIES);
-        let lanes = Sim.capabilities().lanes.clamp(1, 3);
-        space.clock = after(1);
-        let (count, records) = in_time(&space, &[0, 1, 2], (&opens(), For::Choice), 0).unwrap();
-        assert_eq!((count, records.len()), (lanes, lanes));
-        assert_eq!(space.clock.left_of_search(), [0, 3 - lanes]);
+        let one = |_: &Experiment| Ok(Box::new(OneLane) as Box<dyn Rig>);
+        for begun in 0..=3 {
+            space.clock = after(begun);
+            let (count, records) = in_time(&space, &[0, 1, 2], (&one, For::Choice), 0).unwrap();
+            assert_eq!((count, records.len()), (begun, begun));
+            assert_eq!(space.clock.left_of_search(), [0, 3 - begun]);
+        }
         space.clock = after(0);
         let none = measured(&posed, &space, &opens(), &mut |_| ()).unwrap_err().to_string();
         assert!(
@@ -195,8 +217,11 @@ mod tests {
             (space.place(&first.at).unwrap(), first.trials)
         };
         assert_eq!(first(&records), (2, 1));
-        let count = even_out(&posed, &space, (&opens(), For::Choice), &mut records).unwrap();
-        assert!(count >= 2, "{count}");
+        let (posed, space, open, what) = (&posed, &space, &opens(), For::Choice);
+        let of = &mut OfSpace { posed, space, open, what, records: &mut records };
+        let (verdict, count) = even_out(of).unwrap();
+        assert_eq!(count, 2, "two more seeds of the lucky one");
+        assert_eq!(verdict.ranked[0].trials, 3);
         assert!(first(&records).0 != 2 && first(&records).1 == 3, "{:?}", first(&records));
     }
 }
