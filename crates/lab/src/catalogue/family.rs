@@ -16,7 +16,7 @@ pub(super) enum Family {
     ClientNvme,
     /// A SATA flash drive for one user.
     ClientSata,
-    /// A drive of Intel's 3D XPoint.
+    /// A drive of Intel's memory beside flash, which needs no garbage collection.
     Optane,
     /// A shingled disk.
     Shingled,
@@ -234,11 +234,11 @@ impl Family {
     pub(super) fn instead(self, name: &str, known: &[Named]) -> String {
         let all = self.nearest(name, known);
         let few = few(all.iter().map(String::as_str));
-        let mut said = format!(", {}; nearest of that class: {few}", self.text());
-        if let Some(line) = self.fit_line(name) {
-            said += &format!("\nits data sheet makes its file: {line}");
+        let said = format!(", {}; nearest of that class: {few}", self.text());
+        match self.fit_line(name) {
+            Some(line) => format!("{said}\nits data sheet makes its file: {line}"),
+            None => said,
         }
-        said
     }
 
     /// The drives of the class: those that share most of the name first, then those of about its size, then those that one
