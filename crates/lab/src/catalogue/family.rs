@@ -234,7 +234,7 @@ impl Family {
     pub(super) fn instead(self, name: &str, known: &[Named]) -> String {
         let all = self.nearest(name, known);
         let few = few(all.iter().map(String::as_str));
-        let said = format!(", {}; nearest of that class: {few}", self.text());
+        let said = format!("; that is {}, and nearest of its class are {few}", self.text());
         match self.fit_line(name) {
             Some(line) => format!("{said}\nits data sheet makes its file: {line}"),
             None => said,
@@ -245,7 +245,7 @@ impl Family {
     /// can own, then the newest.
     fn nearest(self, name: &str, known: &[Named]) -> Vec<String> {
         let words = words(name);
-        let said = words.iter().find_map(|word| bytes_of(word));
+        let said = words.iter().find_map(|word| bytes_of(word).or_else(|| bytes_of_seagate(word)));
         let bytes = said.or((self == ServerNvme).then_some(USUAL_BYTES));
         let shared = |file: &Named| {
             let titles: Vec<String> =
@@ -292,6 +292,15 @@ impl Family {
     }
 }
 
+/// The bytes of a disk whose model number has them: `st8000dm004`.
+fn bytes_of_seagate(word: &str) -> Option<u64> {
+    let digits: String =
+        word.strip_prefix("st")?.chars().take_while(char::is_ascii_digit).collect();
+    let gigabytes: u64 =
+        digits.parse().ok().filter(|gigabytes| (500..100_000).contains(gigabytes))?;
+    Some(gigabytes * 1_000_000_000)
+}
+
 /// Whether a word is what a series is called.
 fn is_like(word: &str, series: &str) -> bool {
     let alike = |(letter, wanted): (char, char)| match wanted {
@@ -313,38 +322,42 @@ mod tests {
     #[test]
     fn a_series_that_is_known_is_answered_with_its_class() {
         for (name, text, first) in [
-            ("samsung pm9a3", "an NVMe drive for servers; nearest of that class: ", "i"),
-            ("pm1733", "an NVMe drive for servers; nearest of that class: ", "i"),
-            ("p5510", "an NVMe drive for servers; nearest of that class: ", "i"),
-            ("Micron 7450", "an NVMe drive for servers; nearest of that class: ", "i"),
-            ("kioxia cd8 3.84tb", "an NVMe drive for servers; nearest of that class: ", ""),
+            ("samsung pm9a3", "an NVMe drive for servers, and nearest of its class are ", "i"),
+            ("pm1733", "an NVMe drive for servers, and nearest of its class are ", "i"),
+            ("p5510", "an NVMe drive for servers, and nearest of its class are ", "i"),
+            ("Micron 7450", "an NVMe drive for servers, and nearest of its class are ", "i"),
+            ("kioxia cd8 3.84tb", "an NVMe drive for servers, and nearest of its class are ", ""),
             (
                 "crucial mx500",
-                "a SATA flash drive for one user; nearest of that class: ",
+                "a SATA flash drive for one user, and nearest of its class are ",
                 "mx200-250gb",
             ),
             (
                 "870 evo",
-                "a SATA flash drive for one user; nearest of that class: ",
+                "a SATA flash drive for one user, and nearest of its class are ",
                 "iocost-samsung-ssd-870",
             ),
             (
                 "970 EVO Plus 1TB",
-                "an NVMe drive for one user; nearest of that class: ",
+                "an NVMe drive for one user, and nearest of its class are ",
                 "iocost-samsung-ssd-970-evo",
             ),
-            ("pm9a1", "an NVMe drive for one user; nearest of that class: ", ""),
-            ("optane 905p", "an Optane drive; nearest of that class: ", "p4800x-375gb"),
-            ("p5800x", "an Optane drive; nearest of that class: ", "p4800x-375gb"),
+            ("pm9a1", "an NVMe drive for one user, and nearest of its class are ", ""),
+            ("optane 905p", "an Optane drive, and nearest of its class are ", "p4800x-375gb"),
+            ("p5800x", "an Optane drive, and nearest of its class are ", "p4800x-375gb"),
             (
                 "intel s4520",
-                "a SATA flash drive for servers; nearest of that class: ",
+                "a SATA flash drive for servers, and nearest of its class are ",
                 "d3-s4610-480gb",
             ),
-            ("ST8000DM004-2CX188", "a shingled disk (SMR); nearest of that class: ", ""),
+            (
+                "ST8000DM004-2CX188",
+                "a shingled disk (SMR), and nearest of its class are ",
+                "st8000as00",
+            ),
         ] {
             let said = refused(name);
-            let begins = format!("no drive is called `{name}`, {text}{first}");
+            let begins = format!("no drive is called `{name}`; that is {text}{first}");
             assert!(said.starts_with(&begins), "{said}");
             assert!(!said.contains("xp32150w") && !said.contains("did you mean"), "{said}");
             assert_eq!(

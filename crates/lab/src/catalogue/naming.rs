@@ -67,6 +67,11 @@ impl Folder {
         let names = self.named()?.iter().flat_map(|file| &file.names);
         let known: Vec<String> = names.map(|name| name.to_ascii_lowercase()).collect();
         let near = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str));
+        if let Some(volume) = self.volume_of(name) {
+            return Ok(Error::input(format!(
+                "no {thing} is called `{name}`; write what is provisioned of it in brackets, as in `{volume}[size=500GiB]`"
+            )));
+        }
         let family = Family::of(name).filter(|_| self.thing == "drive");
         let meant = match near {
             _ if let Some(family) = family => family.instead(name, self.named()?),
@@ -79,6 +84,19 @@ impl Folder {
             self.name,
             if thing == "drive" { " (`ileave drives fit` makes one)" } else { "" }
         )))
+    }
+
+    /// The cloud volume that a name means without its bare numbers: `ebs gp3 3000`.
+    fn volume_of(&'static self, name: &str) -> Option<String> {
+        let words = self.words(name);
+        let is_number = |word: &&String| word.bytes().all(|byte| byte.is_ascii_digit());
+        let named: Vec<&str> =
+            words.iter().filter(|word| !is_number(word)).map(String::as_str).collect();
+        if named.is_empty() || named.len() == words.len() {
+            return None;
+        }
+        let meant = drive(&named.join(" ")).ok()?;
+        (meant.class() == "cloud").then_some(meant.name)
     }
 
     /// What to say where a name is a size and no more, perhaps behind a count: those that are as large.
@@ -330,6 +348,8 @@ mod tests {
         assert!(error.contains("wd40efax"), "{error}");
         // The first letter of a series is its maker's.
         assert!(!refused("qm1777").contains("xp32150w"), "{}", refused("qm1777"));
+        let error = refused("ebs gp3 3000");
+        assert!(error.ends_with("in brackets, as in `ebs-gp3[size=500GiB]`"), "{error}");
         let error = refused("12x 18tb");
         assert!(error.starts_with("`12x 18tb`: 4 drives are of 18TB: mg09aca18te, "), "{error}");
         assert!(!error.contains("no drive"), "{error}");

@@ -61,7 +61,7 @@ pub struct Fit {
     pub fitting: Fitting,
     /// The drive.
     pub drive: Drive,
-    /// The cells that it was fitted to, at most ten.
+    /// The cells that it was fitted to, at most ten, and the steady writes of a data sheet.
     pub used: Vec<Cell>,
     /// The others.
     pub rest: Vec<Cell>,
