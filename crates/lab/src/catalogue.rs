@@ -17,6 +17,7 @@
 //! known      what results keep of a drive, a host or a controller
 //! provisioned what is given in brackets behind a name
 //! matching   the drive that a device's model means
+//! family     the class of a drive whose series is known, and whose figures are not
 //! naming     the drive that somebody means by a name
 //! kept       what was read or made last
 //! listing    all of them as data to print
@@ -27,6 +28,7 @@ mod controller;
 mod declare;
 mod draft;
 mod drive;
+mod family;
 mod figure;
 mod host;
 mod import;

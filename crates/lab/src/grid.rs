@@ -39,6 +39,8 @@ pub struct Cell {
     pub writes: bool,
     /// At random places, or one after the other.
     pub random: bool,
+    /// Once no block is erased in advance: the rate that lasts. Elsewhere the drive is in the state of its cells.
+    pub steady: bool,
     /// Percentage of reads of a mixed load, of which this is one direction.
     pub mix: Option<u32>,
     /// Size of a request, in bytes.
@@ -82,6 +84,7 @@ impl Cell {
             (Some(_), true, _) => "randrw:write",
             (None, false, true) => "randread",
             (None, false, false) => "read",
+            (None, true, true) if self.steady => "steady randwrite",
             (None, true, true) => "randwrite",
             (None, true, false) => "write",
         }

@@ -115,3 +115,30 @@ fn a_factor_is_for_the_files_behind_it() {
         assert!(output.status.code() == Some(2) && errors.contains(said), "{errors}");
     }
 }
+
+/// A job that syncs each write was shown by the latency of the write alone, 0.044 ms.
+#[test]
+fn a_job_that_syncs_is_shown_by_its_flushes() {
+    let scratch = scratch();
+    let here = scratch.path();
+    let job = |name: &str, p99_ns: u64| {
+        let text = format!(
+            r#"{{"fio version": "fio-3.33", "jobs": [{{"jobname": "wal", "groupid": 0, "error": 0,
+            "job options": {{"rw": "write", "bs": "8k", "fsync": "1"}},
+            "write": {{"io_bytes": 4194304, "bw_bytes": 4997120, "iops": 610.0, "total_ios": 512,
+                "lat_ns": {{"max": 60000, "mean": 21000.0, "N": 512}},
+                "clat_ns": {{"percentile": {{"50.000000": 19000, "99.000000": 44000}}}}}},
+            "sync": {{"total_ios": 511, "lat_ns": {{"max": 4000000, "mean": 1600000.0, "N": 511,
+                "percentile": {{"99.000000": {p99_ns}}}}}}}}}]}}"#
+        );
+        std::fs::write(here.join(name), text).unwrap();
+    };
+    job("a.json", 2_500_000);
+    job("b.json", 3_700_000);
+    let [ten, five] = ["volume.level=md-raid10", "volume.level=md-raid5"];
+    let arguments =
+        ["import", "--factor", ten, "a.json", "--factor", five, "b.json", "--out", "given"];
+    let said = stdout(here, &arguments);
+    assert!(said.contains("commits/s  flush p99 ms"), "{said}");
+    assert!(said.contains("2.50") && said.contains("3.70") && !said.contains("0.044"), "{said}");
+}

@@ -1,5 +1,6 @@
 //! The drive of the catalogue that a device means by the model that it states.
 
+use super::family::Family;
 use super::naming::{few, stands_in, words};
 use super::{DRIVES, Kind, Model, Named};
 use std::cmp::Reverse;
@@ -125,8 +126,14 @@ pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Matc
 
 /// The drive of its sort, where that is known, whose name is nearest to a model.
 fn near(model: &str, known: &[Named], is_flash: Option<bool>) -> Option<String> {
+    let family = Family::of(model);
+    let is_of_class = |name: &str| {
+        family.is_none_or(|family| super::drive(name).is_ok_and(|drive| family.has(&drive)))
+    };
     let suits = |file: &&Named| {
-        is_flash.is_none_or(|flash| is_flash_drive(file.key) == flash) && !is_ideal(file.key)
+        is_of_class(file.key)
+            && is_flash.is_none_or(|flash| is_flash_drive(file.key) == flash)
+            && !is_ideal(file.key)
     };
     let files = known.iter().filter(suits);
     let names = files.flat_map(|file| file.names.iter().map(move |name| (name, file.key)));

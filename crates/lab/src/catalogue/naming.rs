@@ -1,5 +1,6 @@
 //! What somebody means by the name of a drive who does not write that of its file.
 
+use super::family::Family;
 use super::matching::{OF_SIZE, disks_first, goes_with_instance, has_size, is_cloud};
 use super::{Error, Folder, Named, Result, drive, nearest};
 use std::cmp::Reverse;
@@ -58,10 +59,22 @@ impl Folder {
                 "`{name}` may be any of {meant}; write more of its name"
             )));
         }
+        if self.thing == "drive"
+            && let Some(size) = self.of_size_alone(name)?
+        {
+            return Ok(Error::input(size));
+        }
         let names = self.named()?.iter().flat_map(|file| &file.names);
         let known: Vec<String> = names.map(|name| name.to_ascii_lowercase()).collect();
         let near = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str));
+        if let Some(volume) = self.volume_of(name) {
+            return Ok(Error::input(format!(
+                "no {thing} is called `{name}`; write what is provisioned of it in brackets, as in `{volume}[size=500GiB]`"
+            )));
+        }
+        let family = Family::of(name).filter(|_| self.thing == "drive");
         let meant = match near {
+            _ if let Some(family) = family => family.instead(name, self.named()?),
             Some(meant) => format!("; did you mean `{meant}`?"),
             None => self.akin(name)?,
         };
@@ -71,6 +84,46 @@ impl Folder {
             self.name,
             if thing == "drive" { " (`ileave drives fit` makes one)" } else { "" }
         )))
+    }
+
+    /// The cloud volume that a name means without its bare numbers: `ebs gp3 3000`.
+    fn volume_of(&'static self, name: &str) -> Option<String> {
+        let words = self.words(name);
+        let is_number = |word: &&String| word.bytes().all(|byte| byte.is_ascii_digit());
+        let named: Vec<&str> =
+            words.iter().filter(|word| !is_number(word)).map(String::as_str).collect();
+        if named.is_empty() || named.len() == words.len() {
+            return None;
+        }
+        let meant = drive(&named.join(" ")).ok()?;
+        (meant.class() == "cloud").then_some(meant.name)
+    }
+
+    /// What to say where a name is a size and no more, perhaps behind a count: those that are as large.
+    fn of_size_alone(&'static self, name: &str) -> Result<Option<String>> {
+        let words = self.words(name);
+        let is_count = |word: &&String| {
+            word.strip_suffix('x').is_some_and(|count| count.parse::<u32>().is_ok())
+        };
+        let mut sizes = words.iter().filter(|word| !is_count(word));
+        let Some((size, bytes)) = sizes.next().and_then(|size| Some((size, bytes_of(size)?)))
+        else {
+            return Ok(None);
+        };
+        if sizes.next().is_some() {
+            return Ok(None);
+        }
+        let known = self.named()?.iter().map(|file| file.key);
+        let mut found: Vec<&str> =
+            known.filter(|key| !is_cloud(key) && has_size(key, bytes, OF_SIZE)).collect();
+        disks_first(&mut found);
+        Ok((found.len() > 1).then(|| {
+            let (count, few) = (found.len(), few(found.into_iter()));
+            format!(
+                "`{name}`: {count} drives are of {}: {few}; write the name of one",
+                size.to_uppercase()
+            )
+        }))
     }
 
     /// The drives that have the most words of `name`, and those of its size.
@@ -195,7 +248,8 @@ fn digitless(word: &str) -> String {
 /// How much of the longer of two words is otherwise in the other. What has letters alone, or numbers, is no name of a series.
 fn percent_unlike(own: &str, other: &str) -> usize {
     let is_of_series = other.contains(char::is_alphabetic) && other.contains(char::is_numeric);
-    if other.len() < 3 || !is_of_series {
+    // Another first letter is another maker's.
+    if other.len() < 3 || !is_of_series || own.chars().next() != other.chars().next() {
         return 100;
     }
     100 * distance(own, other) / own.len().max(other.len()).max(1)
@@ -241,7 +295,7 @@ pub(super) fn stands_in(word: &str, text: &str) -> bool {
 }
 
 /// The bytes of a size in the decimal units that drives are sold in: `500gb`, `1.6tb`.
-fn bytes_of(word: &str) -> Option<u64> {
+pub(super) fn bytes_of(word: &str) -> Option<u64> {
     let (number, unit) = match (word.strip_suffix("gb"), word.strip_suffix("tb")) {
         (Some(number), _) => (number, 1e9),
         (_, Some(number)) => (number, 1e12),
@@ -289,10 +343,16 @@ mod tests {
         );
         // Of another series, and of a size that none has.
         assert!(refused("i5i").contains("nearest by name: i4i"), "{}", refused("i5i"));
-        let error = refused("PM9A3 3.84TB");
-        assert!(error.contains("nearest by name: "), "{error}");
+        let error = refused("XPG99 3.84TB");
         assert!(!error.contains("azure") && error.contains("; of about 3.84TB: "), "{error}");
         assert!(error.contains("wd40efax"), "{error}");
+        // The first letter of a series is its maker's.
+        assert!(!refused("qm1777").contains("xp32150w"), "{}", refused("qm1777"));
+        let error = refused("ebs gp3 3000");
+        assert!(error.ends_with("in brackets, as in `ebs-gp3[size=500GiB]`"), "{error}");
+        let error = refused("12x 18tb");
+        assert!(error.starts_with("`12x 18tb`: 4 drives are of 18TB: mg09aca18te, "), "{error}");
+        assert!(!error.contains("no drive"), "{error}");
         assert!(refused("frobnicator").starts_with("no drive is called `frobnicator`\n"));
     }
 

@@ -128,7 +128,13 @@ fn value_of(key: &str, text: &str, parsed: Option<&Value>) -> std::result::Resul
         return if there {
             Ok(Value::Count(sectors))
         } else {
-            Err("write 1 GiB to 512 TiB".into())
+            let number = text.parse::<f64>().is_ok();
+            let next = if number {
+                format!("it has no unit; write {key}={text}GiB")
+            } else {
+                "write 1 GiB to 512 TiB".into()
+            };
+            Err(next)
         };
     }
     match parsed {
@@ -193,5 +199,8 @@ mod tests {
         assert!(message("gp3[capacity=1TiB]").contains("write `size`, `iops` or `mb_per_s`"));
         assert!(message("gp2[throughput=200]").contains("write `size`"));
         assert!(message("gp3[ipos=4000]").contains("did you mean `iops`?"));
+        // The unit was what is missing, and gp3 ends at 64 TiB.
+        let bare = message("gp3[size=500]");
+        assert!(bare.ends_with("it has no unit; write size=500GiB"), "{bare}");
     }
 }

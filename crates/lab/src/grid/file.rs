@@ -1,7 +1,7 @@
 //! The figures of a fitted drive, and its file.
 
 use super::Cell;
-use super::fit::{DATA_SHEET, Interface, round};
+use super::fit::{DATA_SHEET, Interface};
 use crate::catalogue::{Draft, Kind};
 use std::fmt::Display;
 
@@ -77,37 +77,6 @@ impl Fitting {
         }
     }
 
-    /// Nothing is known of writes.
-    pub(super) fn missing_writes(
-        &mut self,
-        is_busy: bool,
-        interface: Interface,
-        long_read_mb: Option<f64>,
-    ) {
-        self.miss("writes: no cell");
-        let number = |key| self.value(key).and_then(|text| text.parse::<f64>().ok());
-        // One read at a time says nothing of how many the drive could do.
-        let typical = || interface.read_command_us().0.parse().ok();
-        let read_us = number("read_command_us").filter(|_| is_busy).or_else(typical);
-        let read_us = read_us.expect("there are figures of typical drives");
-        let read_mb = long_read_mb.or_else(|| number("read_mb_per_s")).unwrap_or(560.0);
-        let random_us = read_us / WRITES_PER_READ;
-        let guess = "no cell of writes; of drives in general";
-        let of_reads = if is_busy {
-            "no cell of writes; from its reads, as 35 measured drives have it in the median"
-        } else {
-            "no cell of writes; from the reads of a typical drive, likewise"
-        };
-        self.add("random_write_us", round(random_us), Source::Estimate, of_reads);
-        self.add("write_command_us", round(0.8 * random_us), Source::Estimate, of_reads);
-        self.add("write_alone_us", "[[4096, 15]]", Source::Estimate, guess);
-        let drain_mb = (read_mb * WRITTEN_PER_BYTE_READ).round();
-        self.add("drain_mb_per_s", drain_mb, Source::Estimate, of_reads);
-        self.add("stripe", 1 << 20, Source::Estimate, guess);
-        self.add("write_buffer", 4 << 20, Source::Estimate, guess);
-        self.add("write_amplification", 4, Source::Estimate, guess);
-    }
-
     pub(super) fn units(
         &mut self,
         (unit_us, units): (f64, u32),
@@ -120,7 +89,7 @@ impl Fitting {
         self.add("unit_spread_percent", spread_percent.round(), from, note);
     }
 
-    fn value(&self, key: &str) -> Option<&str> {
+    pub(super) fn value(&self, key: &str) -> Option<&str> {
         self.draft.value(key)
     }
 
@@ -144,12 +113,6 @@ impl Fitting {
         self.draft.rows()
     }
 }
-
-/// Random writes for each random read, the most of both that a drive makes: the median of the 35 drives of
-/// iocost-benchmarks (`drives/iocost-*.toml`), which lie between 0.023 and 0.94.
-const WRITES_PER_READ: f64 = 0.13;
-/// Bytes written in order for each read in order, likewise: the median, of 0.088 to 1.8.
-const WRITTEN_PER_BYTE_READ: f64 = 0.48;
 
 /// The drive file with these figures.
 pub fn write(fitting: &Fitting) -> String {

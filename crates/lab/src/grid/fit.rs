@@ -7,6 +7,7 @@ mod choice;
 mod link;
 mod long;
 mod sheet;
+mod writes;
 
 use super::file::{Fitting, Source};
 use super::judge::ALL;
@@ -18,6 +19,7 @@ use choice::{base_bytes, choose};
 pub use link::Interface;
 use long::{enough_units, long_reads, only_long};
 use sim::flash::FlashSpec;
+use writes::writes;
 
 /// What is given besides cells: by flags, or by a data sheet.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +61,7 @@ pub struct Fit {
     pub fitting: Fitting,
     /// The drive.
     pub drive: Drive,
-    /// The cells that it was fitted to, at most ten.
+    /// The cells that it was fitted to, at most ten, and the steady writes of a data sheet.
     pub used: Vec<Cell>,
     /// The others.
     pub rest: Vec<Cell>,
@@ -82,17 +84,18 @@ pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
     let mut all: Vec<Cell> = cells.to_vec();
     all.extend(sheet::cells(given));
     refuse_disks(&all)?;
-    let device = all.first().map(|cell| cell.device.clone()).ok_or_else(|| {
+    let steady = sheet::steady(given);
+    let device = all.first().or(steady.as_ref()).map(|cell| cell.device.clone()).ok_or_else(|| {
         Error::input("there is no cell to fit; give results of `ileave drives probe`, or figures such as --read-iops")
     })?;
     let name = given.name.clone().unwrap_or(device);
     let mut chosen = choose(&all);
     chosen.truncate(CELLS_MAX);
-    let used: Vec<Cell> = chosen.iter().map(|&index| all[index].clone()).collect();
+    let mut used: Vec<Cell> = chosen.iter().map(|&index| all[index].clone()).collect();
     let rest = (0..cells.len()).filter(|index| !chosen.contains(index));
     let rest = rest.map(|index| all[index].clone()).collect();
     let mut fitting = Fitting::new(&name, &used, given.source.as_deref());
-    add_given(&mut fitting, &name, given)?;
+    add_given(&mut fitting, &name, given, sheet::is_steady_alone(given, &used))?;
     let host_us = host_us(&used, &mut fitting);
     let interface = Interface::of(&used, given);
     reads(&used, host_us, interface, &mut fitting);
@@ -101,6 +104,9 @@ pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
     search_units(&used, host_us, &mut fitting)?;
     let text = super::file::write(&fitting);
     let drive = catalogue::drive_from(&name, &text)?;
+    // It is of another state than the others, which are fitted without it.
+    used.extend(steady.clone());
+    all.extend(steady);
     fitting.doubt(doubt(&drive, &all)?);
     let drive = catalogue::drive_from(&name, &super::file::write(&fitting))?;
     Ok(Fit { fitting, drive, used, rest })
@@ -158,14 +164,22 @@ fn refuse_disks(cells: &[Cell]) -> Result<()> {
 }
 
 /// Capacity, state and what else no cell says.
-fn add_given(fitting: &mut Fitting, name: &str, given: &Given) -> Result<()> {
+fn add_given(
+    fitting: &mut Fitting,
+    name: &str,
+    given: &Given,
+    is_steady_alone: bool,
+) -> Result<()> {
     let capacity = given.capacity_bytes.or_else(|| capacity_in(name)).ok_or_else(|| {
         Error::input(format!("`{name}` does not say how large it is; add `--capacity 1TB`"))
     })?;
     let from = if given.capacity_bytes.is_some() { "as given" } else { "from its name" };
     fitting.add("sectors", capacity / 4096 * 8, Source::Estimate, from);
-    let state = given.state.unwrap_or(FillState::Random);
-    let from = if given.state.is_some() { "as given" } else { "not said; give `--state`" };
+    let (state, from) = match given.state {
+        Some(state) => (state, "as given"),
+        None if is_steady_alone => (FillState::Steady, "that of its random writes"),
+        None => (FillState::Random, "not said; give `--state`"),
+    };
     if let Some(depth) = given.queue_depth {
         fitting.add("queue_depth", depth, Source::Estimate, "as given");
     }
@@ -301,97 +315,6 @@ fn sizes_alone(used: &[Cell], writes: bool, host_us: f64) -> Vec<(u32, f64)> {
 fn table_text(table: &[(u32, f64)]) -> String {
     let rows: Vec<String> = table.iter().map(|(bytes, us)| format!("[{bytes}, {us}]")).collect();
     format!("[{}]", rows.join(", "))
-}
-
-/// What the controller takes for a write, and where that is from. Of a drive that writes once in `least_us` at most it is four
-/// fifths of that, but no longer than a write of `bytes` alone was measured to take: what goes beyond is the wait for flash.
-///
-/// An MX200 wrote 6858 times a second at most, once in 146 us, and one write alone took 44 us as a rule: 117 us for the
-/// controller left so little for flash that the model had none of the measured stalls of 5 ms.
-fn write_command(least_us: f64, alone: &[(u32, f64)], bytes: u32) -> (f64, &'static str) {
-    let most_us = 0.8 * least_us;
-    match alone.iter().find(|&&(of, _)| of == bytes) {
-        Some(&(_, alone_us)) if alone_us < most_us => {
-            (alone_us, "as long as a write alone: what the most writes a second leave is flash")
-        }
-        _ => {
-            (most_us, "four fifths of the time at the most writes a second: what is left is flash")
-        }
-    }
-}
-
-fn writes(
-    used: &[Cell],
-    (host_us, interface): (f64, Interface),
-    given: &Given,
-    fitting: &mut Fitting,
-) {
-    fitting.add("power_loss_protection", given.power_loss_protection, Source::Estimate, "as given");
-    let reserve = fitting.sectors() * 512 / 100 * if given.power_loss_protection { 28 } else { 7 };
-    fitting.add("reserve", reserve, Source::Estimate, "7 %; 28 % with power-loss protection");
-    fitting.add("program_us", 800, Source::Estimate, "of TLC flash");
-    fitting.add("program_wait_us", 200, Source::Estimate, "of TLC flash with suspended programs");
-    let Some(most) = base_of(used, true).and_then(|base| ends(used, true, base).1) else {
-        return fitting.missing_writes(has_many_reads(used), interface, long_read_mb(used));
-    };
-    let long = used.iter().filter(|cell| cell.writes && cell.mix.is_none());
-    let long = long
-        .filter(|cell| cell.bytes > most.bytes || *cell == most)
-        .max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()))
-        .unwrap_or(most);
-    let drain_mb = long.bytes_per_s() / 1e6;
-    fitting.add("drain_mb_per_s", round(drain_mb), Source::Cell, &long.to_string());
-    if long.bytes == most.bytes {
-        fitting.miss("rate of long writes: no cell of a larger size is faster");
-    }
-    let moved_us = |bytes: u32| f64::from(bytes) / drain_mb;
-    let least_us = 1e6 / most.iops;
-    let scattered = used.iter().filter(|cell| is(cell, true, most.bytes) && cell.random);
-    let scattered = scattered.max_by_key(|cell| cell.in_flight());
-    if let Some(cell) = scattered.filter(|_| long.bytes != most.bytes) {
-        fitting.add("random_write_us", round(1e6 / cell.iops), Source::Cell, &cell.to_string());
-    }
-    let sizes = sizes_alone(used, true, host_us);
-    let (command_us, from) = write_command(least_us, &sizes, most.bytes);
-    fitting.add("write_command_us", round(command_us), Source::Estimate, from);
-    let part = used.iter().find(|cell| {
-        cell.writes && cell.bytes < BASE_BYTES && cell.jobs == 1 && cell.in_flight() > 1
-    });
-    if let Some(cell) = part {
-        let more_us = (1e6 / cell.iops - moved_us(cell.bytes)).max(0.0);
-        fitting.add("partial_write_us", round(more_us), Source::Cell, &cell.to_string());
-    }
-    if sizes.is_empty() {
-        fitting.miss("time of a write alone: no cell of depth 1");
-        fitting.add("write_alone_us", "[[4096, 15]]", Source::Estimate, "of drives in general");
-    } else {
-        fitting.add("write_alone_us", table_text(&sizes), Source::Cell, "cells of depth 1");
-    }
-    let burst = most.p99_us.zip(most.p50_us).map(|(p99, p50)| (p99 - p50).max(0.0) * drain_mb);
-    let stripe = burst.unwrap_or(1_048_576.0).clamp(16_384.0, 16_777_216.0) as u64 / 4096 * 4096;
-    let (source, from) = match burst {
-        Some(_) => (Source::Cell, format!("{most}; from its median to its 99th percentile")),
-        None => (Source::Estimate, "no percentiles in the cells".into()),
-    };
-    fitting.add("stripe", stripe, source, &from);
-    fitting.add("write_buffer", 2 * stripe, Source::Estimate, "two stripes");
-    match given.steady_write_iops {
-        Some(steady) => {
-            let amplification = (most.iops / steady).clamp(1.0, 100.0);
-            let from = format!("{steady:.0} steady writes a second");
-            fitting.add("write_amplification", round(amplification), Source::Sheet, &from);
-        }
-        None => {
-            fitting.miss("garbage collection: no cell of writes beyond the capacity");
-            let amplification = if given.power_loss_protection { 2.3 } else { 4.0 };
-            fitting.add(
-                "write_amplification",
-                amplification,
-                Source::Estimate,
-                "of such a reserve",
-            );
-        }
-    }
 }
 
 /// The units that come closest to the reads.

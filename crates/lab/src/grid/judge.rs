@@ -5,6 +5,7 @@ use super::{Cell, Modelled, play};
 use crate::catalogue::Flash;
 use crate::error::Result;
 use serde::Serialize;
+use sim::flash::{Fill, FlashSpec};
 use std::collections::BTreeMap;
 
 /// A cell as measured and as modelled.
@@ -61,6 +62,7 @@ pub fn judge(drive: &Flash, cells: &[Cell]) -> Result<(Vec<Judged>, Vec<Group>)>
     let judged = cells.iter().map(|cell| {
         let own = measured_ns.filter(|_| cell.engine != "spdk");
         let host_ns = own.unwrap_or_else(|| engine_ns(&cell.engine));
+        let spec = FlashSpec { fill: fill_of(cell, spec.fill), ..spec.clone() };
         Ok(Judged { cell: cell.clone(), modelled: play(&spec, cell, host_ns)? })
     });
     let judged = judged.collect::<Result<Vec<Judged>>>()?;
@@ -76,6 +78,15 @@ pub fn judge(drive: &Flash, cells: &[Cell]) -> Result<(Vec<Judged>, Vec<Group>)>
         rows.push(group(ALL.into(), &judged.iter().collect::<Vec<_>>()));
     }
     Ok((judged, rows))
+}
+
+/// How full the drive was in a cell: a data sheet says rates of several states.
+fn fill_of(cell: &Cell, usual: Fill) -> Fill {
+    match usual {
+        _ if cell.steady => Fill::Steady,
+        Fill::Steady if !cell.is_measured() => Fill::Random,
+        usual => usual,
+    }
 }
 
 fn group(name: String, judged: &[&Judged]) -> Group {

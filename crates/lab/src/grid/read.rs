@@ -141,6 +141,7 @@ fn read_csv(label: &str, text: &str) -> Result<Grid> {
             run: format!("{} {} {folder}", text("host"), text("cond")).trim().into(),
             writes,
             random,
+            steady: false,
             mix: if mixed { number("mix_read_pct")?.map(|percent| percent as u32) } else { None },
             bytes: match text("bs").parse::<f64>() {
                 // A size with a unit, as fio writes it.
@@ -247,6 +248,7 @@ fn read_fio(label: &str, text: &str) -> Result<Grid> {
                 run: String::new(),
                 writes: way == "write",
                 random: rw.starts_with("rand"),
+                steady: false,
                 mix: mixed.then(|| count("rwmixread")),
                 bytes: bytes as u32,
                 depth: count("iodepth"),

@@ -221,6 +221,7 @@ struct Direction {
     name: &'static str,
     bytes_per_s: f64,
     requests_per_s: Option<f64>,
+    requests: Option<f64>,
     mean_ms: Option<f64>,
     max_ms: Option<f64>,
     percentiles_ms: [Option<f64>; 3],
@@ -270,7 +271,50 @@ fn measured(source: Source<'_>, job: &str, all: &Json) -> Result<Option<Vec<(&'s
             way.samples(&mut add);
         }
     }
+    for (name, value) in flushes(source, job, all, &moved)? {
+        add(name, Some(value));
+    }
     Ok(Some(samples))
+}
+
+/// What fio says of its `fsync` and `fdatasync`, which no latency of a write has in it.
+///
+/// As many as there are writes make each write a commit, and a loop of depth 1 commits in the sum of both means. No
+/// percentile of a commit follows from those of its parts.
+fn flushes(
+    source: Source<'_>,
+    job: &str,
+    all: &Json,
+    moved: &[Direction],
+) -> Result<Vec<(&'static str, f64)>> {
+    let Some(part) = all.get("sync") else { return Ok(Vec::new()) };
+    let figures = Figures { source, job, name: "sync", part };
+    let Some(count) = figures.number(&["total_ios"])?.filter(|count| *count > 0.0) else {
+        return Ok(Vec::new());
+    };
+    let mean_ms = figures.latency_ms("lat", &["mean"])?;
+    let p99_ms = figures.latency_ms("lat", &["percentile", "99.000000"])?;
+    let writes = moved.iter().find(|way| way.name == "write");
+    let written = writes.and_then(|way| Some((way.requests_per_s?, way.requests?)));
+    let commits_per_s = written.map(|(per_s, requests)| {
+        // The last write of a run may have none behind it.
+        let is_each = (count - requests).abs() <= 1.0;
+        if is_each { per_s } else { per_s * (count / requests).min(1.0) }
+    });
+    let depth = all.get("job options").and_then(|options| options.get("iodepth"));
+    let is_alone = moved.len() == 1
+        && depth.is_none_or(|depth| plain(depth) == "1")
+        && written.is_some_and(|(per_s, _)| commits_per_s == Some(per_s));
+    let commit_ms =
+        writes.and_then(|way| way.mean_ms).zip(mean_ms).map(|(write, flush)| write + flush);
+    let samples = [
+        ("flushes", Some(count)),
+        ("flush_mean_ms", mean_ms),
+        ("flush_p99_ms", p99_ms),
+        ("commits_per_s", commits_per_s),
+        ("commit_mean_ms", commit_ms.filter(|_| is_alone)),
+    ];
+    Ok(samples.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
 }
 
 /// How the rate varied. Of several directions the sums: a deviation of the sum is at most the sum of the
@@ -356,6 +400,7 @@ impl Figures<'_> {
             name: self.name,
             bytes_per_s,
             requests_per_s: self.number(&["iops"])?,
+            requests: self.number(&["total_ios"])?,
             mean_ms: self.latency_ms("lat", &["mean"])?,
             max_ms: self.latency_ms("lat", &["max"])?,
             percentiles_ms,

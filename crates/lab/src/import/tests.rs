@@ -231,6 +231,44 @@ fn fio_s_clones_are_as_its_group() {
     assert!((0.5..2.0).contains(&ratio), "{ratio}");
 }
 
+/// A job that syncs each write, as fio 3.33 writes it.
+fn syncing(options: &str, sync: &str) -> String {
+    format!(
+        r#"{{"fio version": "fio-3.33", "jobs": [{{"jobname": "wal", "groupid": 0, "error": 0,
+        "job options": {{"rw": "write", "bs": "8k", {options}}},
+        "write": {{"io_bytes": 4194304, "bw_bytes": 4997120, "iops": 610.0, "total_ios": 512,
+            "lat_ns": {{"max": 60000, "mean": 21000.0, "N": 512}},
+            "clat_ns": {{"mean": 20000.0, "N": 512, "percentile": {{"50.000000": 19000, "99.000000": 44000}}}}}},
+        "sync": {sync}}}]}}"#
+    )
+}
+
+/// A write of 44 us and a sync of 2.5 ms behind it were shown as 44 us.
+#[test]
+fn fio_s_syncs_are_flushes_and_make_commits() {
+    let sync = r#"{"total_ios": 511, "lat_ns": {"min": 1, "max": 4000000, "mean": 1600000.0, "N": 511,
+        "percentile": {"50.000000": 1500000, "99.000000": 2500000}}}"#;
+    let of = |text: &str, sample: &str| samples(&read("f.json", text), "wal", sample);
+    let each = syncing(r#""fsync": "1""#, sync);
+    close(&of(&each, "flushes"), &[511.0]);
+    close(&of(&each, "flush_mean_ms"), &[1.6]);
+    close(&of(&each, "flush_p99_ms"), &[2.5]);
+    close(&of(&each, "commits_per_s"), &[610.0]);
+    close(&of(&each, "commit_mean_ms"), &[1.621]);
+    // Several in flight do not wait for each other.
+    let deep = syncing(r#""fsync": "1", "iodepth": "8""#, sync);
+    close(&of(&deep, "commit_mean_ms"), &[]);
+    close(&of(&deep, "flush_p99_ms"), &[2.5]);
+    let some = syncing(r#""fsync": "32""#, &sync.replace("511", "16"));
+    close(&of(&some, "commits_per_s"), &[610.0 * 16.0 / 512.0]);
+    close(&of(&some, "commit_mean_ms"), &[]);
+    let none = syncing(r#""direct": "1""#, r#"{"total_ios": 0, "lat_ns": {"mean": 0.0, "N": 0}}"#);
+    close(&of(&none, "flushes"), &[]);
+    let wrong = syncing(r#""fsync": "1""#, &sync.replace("511", "-1"));
+    let said = message("f.json", &wrong, "fio");
+    assert!(said.contains("`total_ios` under `sync` is -1"), "{said}");
+}
+
 /// Bandwidths that are none.
 #[test]
 fn fio_s_figures_are_numbers() {

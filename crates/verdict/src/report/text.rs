@@ -113,8 +113,15 @@ struct Column<'a> {
 
 /// What follows the main sample where it was measured. A commit is a write and the flush that makes it durable; where every
 /// request is one, the latency of the write alone would mislead, and is left out.
-const FOLLOWING: [(&str, &str); 3] =
-    [("p99 ms", P99), ("commits/s", "commits_per_s"), ("commit p99 ms", "commit_p99_ms")];
+const FOLLOWING: [(&str, &str); 4] = [
+    ("p99 ms", P99),
+    ("commits/s", "commits_per_s"),
+    ("commit p99 ms", COMMIT_P99),
+    ("flush p99 ms", FLUSH_P99),
+];
+const COMMIT_P99: &str = "commit_p99_ms";
+/// Of other programs, which say it of flushes and not of commits.
+const FLUSH_P99: &str = "flush_p99_ms";
 
 /// So many of the requests are all but one that the end of a run cut off.
 const ALL: f64 = 0.99;
@@ -158,7 +165,12 @@ fn columns_of<'a>(
         let per_s = ["commits_per_s", "requests_per_s"].map(|of| record.sample(of));
         matches!(per_s, [Some(commits), Some(requests)] if commits > ALL * requests)
     });
-    let is_shown = |of: &str| is_measured(of) && of != sample && !(of == P99 && are_commits);
+    let is_said = |of: &str| match of {
+        P99 => are_commits,
+        FLUSH_P99 => is_measured(COMMIT_P99),
+        _ => false,
+    };
+    let is_shown = |of: &str| is_measured(of) && of != sample && !is_said(of);
     let followed_by = FOLLOWING.into_iter().filter(|(_, of)| is_shown(of)).collect();
     vec![Column { title, workload: name, sample, unit, beside, followed_by }]
 }

@@ -23,17 +23,44 @@ pub(super) fn check(given: &Given) -> Result<()> {
         let (least, most) = (may_be.start(), may_be.end());
         Some(format!("`{flag}`: {value} is not from {least} to {most} {unit}; correct it"))
     });
-    wrong.map_or(Ok(()), |wrong| Err(Error::input(wrong)))
+    if let Some(wrong) = wrong {
+        return Err(Error::input(wrong));
+    }
+    match given.write_iops.zip(given.steady_write_iops) {
+        Some((most, steady)) if steady > most => Err(Error::input(format!(
+            "`--steady-write-iops` {steady} is above `--write-iops` {most}, the most that the drive writes; correct one"
+        ))),
+        _ => Ok(()),
+    }
 }
 
-/// The cells that a data sheet stands for. Its rates are those of many requests in flight, and no host is in them.
-pub(super) fn cells(given: &Given) -> Vec<Cell> {
-    let cell = |writes, bytes: u32, depth, iops: f64| Cell {
+/// Sheets of drives for servers give the writes that last as the most: nothing is said of others then.
+fn most_writes(given: &Given) -> Option<f64> {
+    given
+        .write_iops
+        .filter(|most| given.steady_write_iops.is_none_or(|steady| *most > 1.01 * steady))
+}
+
+/// Whether all that is known of random writes is their rate without erased blocks.
+pub(super) fn is_steady_alone(given: &Given, used: &[Cell]) -> bool {
+    let is_other = |cell: &Cell| cell.writes && cell.is_measured();
+    given.steady_write_iops.is_some() && most_writes(given).is_none() && !used.iter().any(is_other)
+}
+
+/// The cell that a sheet's steady writes stand for.
+pub(super) fn steady(given: &Given) -> Option<Cell> {
+    let iops = given.steady_write_iops?;
+    Some(Cell { steady: true, ..cell(given, true, BASE_BYTES, 256, iops) })
+}
+
+fn cell(given: &Given, writes: bool, bytes: u32, depth: u32, iops: f64) -> Cell {
+    Cell {
         device: given.name.clone().unwrap_or_else(|| "drive".into()),
         run: DATA_SHEET.into(),
         drives: 1,
         writes,
         random: bytes == BASE_BYTES,
+        steady: false,
         mix: None,
         bytes,
         depth,
@@ -43,14 +70,19 @@ pub(super) fn cells(given: &Given) -> Vec<Cell> {
         mean_us: None,
         p50_us: None,
         p99_us: None,
-    };
+    }
+}
+
+/// The cells that a data sheet stands for, without [`steady`]. Its rates are those of many requests in flight, and no host is in them.
+pub(super) fn cells(given: &Given) -> Vec<Cell> {
+    let cell = |writes, bytes, depth, iops| cell(given, writes, bytes, depth, iops);
     let long = 131_072;
     let of = |mb_per_s: f64| mb_per_s * 1e6 / f64::from(long);
     let cells = [
         given.read_latency_us.map(|us| cell(false, BASE_BYTES, 1, 1e6 / us)),
         given.write_latency_us.map(|us| cell(true, BASE_BYTES, 1, 1e6 / us)),
         given.read_iops.map(|iops| cell(false, BASE_BYTES, 256, iops)),
-        given.write_iops.map(|iops| cell(true, BASE_BYTES, 256, iops)),
+        most_writes(given).map(|iops| cell(true, BASE_BYTES, 256, iops)),
         given.read_mb_per_s.map(|rate| cell(false, long, 32, of(rate))),
         given.write_mb_per_s.map(|rate| cell(true, long, 32, of(rate))),
     ];
@@ -126,6 +158,92 @@ mod tests {
         // 32 reads of 128 KiB that take 2 ms each are 2.1 GB/s.
         let (worst, doubted) = long(Given { read_latency_us: Some(2000.0), ..reads(14_000.0) });
         assert!(worst > 0.14 && doubted, "{worst}");
+    }
+
+    fn rate(drive: &crate::catalogue::Drive, of: Cell) -> f64 {
+        let (judged, _) = judge(drive.flash().unwrap(), &[of]).unwrap();
+        judged[0].modelled.iops
+    }
+
+    fn server() -> Given {
+        Given {
+            name: Some("PM9A3 3.84TB".into()),
+            read_iops: Some(1e6),
+            steady_write_iops: Some(180_000.0),
+            read_mb_per_s: Some(6800.0),
+            write_mb_per_s: Some(4000.0),
+            power_loss_protection: true,
+            ..Given::default()
+        }
+    }
+
+    /// Such a drive made 38,000 writes a second, and as many of 16 KiB as of 4 KiB where the sheet gave the rate as the most, too.
+    #[test]
+    fn steady_writes_of_a_sheet_are_met_and_are_as_many_bytes_in_larger_ones() {
+        let both = Given { write_iops: Some(180_000.0), write_latency_us: Some(20.0), ..server() };
+        let sata = Given {
+            steady_write_iops: Some(60_000.0),
+            read_iops: Some(95_000.0),
+            read_mb_per_s: Some(540.0),
+            write_mb_per_s: Some(520.0),
+            ..server()
+        };
+        let fresh = Given { write_iops: Some(600_000.0), ..server() };
+        for given in [server(), both, sata, fresh] {
+            let made = fit(&[], &given).unwrap();
+            let steady = given.steady_write_iops.unwrap();
+            assert!(made.used.iter().any(|cell| cell.steady), "{:?}", made.used);
+            let (judged, _) = judge(made.drive.flash().unwrap(), &made.used).unwrap();
+            for one in judged {
+                assert!(one.error() < 0.05, "{}: {:.0}", one.cell, one.modelled.iops);
+            }
+            for size in [1, 2, 4] {
+                let of =
+                    Cell { steady: true, ..cell(&given, true, size * BASE_BYTES, 256, steady) };
+                let bytes = rate(&made.drive, Cell { random: true, ..of }) * f64::from(size);
+                assert!((bytes / steady - 1.0).abs() < 0.05, "{size}: {bytes:.0} {steady}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_state_is_that_of_what_the_sheet_says() {
+        let state = |given| fit(&[], &given).unwrap().drive.state().unwrap();
+        assert_eq!(state(server()), "steady");
+        assert_eq!(state(Given { write_iops: Some(180_000.0), ..server() }), "steady");
+        assert_eq!(state(Given { write_iops: Some(600_000.0), ..server() }), "random");
+        assert_eq!(state(Given { steady_write_iops: None, ..server() }), "random");
+        let said = fit(&[], &Given { write_iops: Some(9000.0), ..server() }).unwrap_err();
+        assert!(said.to_string().contains("is above `--write-iops` 9000"), "{said}");
+    }
+
+    /// Long writes of a sheet's 3000 MB/s were 3686, since 900,000 small ones would be as many bytes.
+    #[test]
+    fn no_write_is_faster_than_the_sheets_long_ones() {
+        let given = Given {
+            name: Some("P3 1TB".into()),
+            write_iops: Some(9e5),
+            write_mb_per_s: Some(3000.0),
+            ..Given::default()
+        };
+        let made = fit(&[], &given).unwrap();
+        let long = rate(&made.drive, cell(&given, true, 131_072, 32, 22_888.0)) * 0.131_072;
+        assert!((long / 3000.0 - 1.0).abs() < 0.05, "{long:.0}");
+        assert!(drive_file(&made.fitting).contains("\ndoubt = "));
+    }
+
+    /// A drive that is sold as 3840 GB has flash of 4096 GiB, and not 28 % to spare.
+    #[test]
+    fn the_reserve_is_what_its_size_leaves() {
+        for (size, percent) in [(3840, 14.5), (1920, 14.5), (3200, 37.4), (480, 14.5), (1000, 7.0)]
+        {
+            let capacity_bytes = Some(size * 1_000_000_000);
+            let given = Given { capacity_bytes, steady_write_iops: None, ..server() };
+            let given = Given { power_loss_protection: size != 1000, ..given };
+            let made = fit(&[], &given).unwrap().drive;
+            let reserve = made.flash().unwrap().figures.reserve as f64 / (size as f64 * 1e7);
+            assert!((reserve - percent).abs() < 0.1, "{size}: {reserve}");
+        }
     }
 
     #[test]

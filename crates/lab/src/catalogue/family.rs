@@ -1,0 +1,394 @@
+//! What a drive is whose series is known and whose figures are not: which drives of the catalogue are of its class, and how its
+//! data sheet makes its file.
+
+use super::naming::{bytes_of, few, words};
+use super::{Drive, DriveFigures, Model, Named, drive};
+use std::cmp::Reverse;
+
+/// A class of drives that people have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// An `NVMe` drive for servers.
+    ServerNvme,
+    /// A SATA flash drive for servers.
+    ServerSata,
+    /// An `NVMe` drive for one user.
+    ClientNvme,
+    /// A SATA flash drive for one user.
+    ClientSata,
+    /// A drive of Intel's memory beside flash, which needs no garbage collection.
+    Optane,
+    /// A shingled disk.
+    Shingled,
+}
+
+use Family::{ClientNvme, ClientSata, Optane, ServerNvme, ServerSata, Shingled};
+
+/// Series by what they are called: `#` is a digit. A word of a name is as long as what stands here, or several are together.
+const SERIES: [(Family, &[&str]); 6] = [
+    (
+        ServerNvme,
+        &[
+            "pm9a3",
+            "pm9d3",
+            "pm9d3a",
+            "pm173#",
+            "pm174#",
+            "pm172#",
+            "pm96#",
+            "pm98#",
+            "p55##",
+            "p56##",
+            "p45##",
+            "p46##",
+            "p41##",
+            "p3700",
+            "p3600",
+            "p3500",
+            "d7p5###",
+            "d5p5###",
+            "micron73##",
+            "micron74##",
+            "micron75##",
+            "micron9200",
+            "micron93##",
+            "micron94##",
+            "micron95##",
+            "cd5",
+            "cd6",
+            "cd7",
+            "cd8",
+            "cd8p",
+            "cm5",
+            "cm6",
+            "cm7",
+            "sn640",
+            "sn650",
+            "sn655",
+            "sn840",
+            "sn861",
+        ],
+    ),
+    (
+        ServerSata,
+        &[
+            "pm863",
+            "pm863a",
+            "pm883",
+            "pm893",
+            "sm863",
+            "sm863a",
+            "sm883",
+            "s3500",
+            "s3510",
+            "s3520",
+            "s3610",
+            "s3700",
+            "s3710",
+            "s4500",
+            "s4510",
+            "s4520",
+            "s4600",
+            "s4610",
+            "s4620",
+            "micron51##",
+            "micron52##",
+            "micron53##",
+            "micron54##",
+            "dc500m",
+            "dc500r",
+            "dc600m",
+            "sa210",
+        ],
+    ),
+    (
+        ClientNvme,
+        &[
+            "pm9a1",
+            "pm981",
+            "pm981a",
+            "pm991",
+            "pm991a",
+            "pm9b1",
+            "960evo",
+            "960pro",
+            "970evo",
+            "970evoplus",
+            "970pro",
+            "980",
+            "980pro",
+            "990evo",
+            "990evoplus",
+            "990pro",
+            "9100pro",
+            "sn550",
+            "sn570",
+            "sn580",
+            "sn700",
+            "sn740",
+            "sn750",
+            "sn770",
+            "sn850",
+            "sn850x",
+            "sn7100",
+            "sn8100",
+            "crucialp2",
+            "crucialp3",
+            "crucialp5",
+            "p3plus",
+            "p5plus",
+            "t500",
+            "t700",
+            "t705",
+            "kc2500",
+            "kc3000",
+            "nv2",
+            "nv3",
+            "firecuda520",
+            "firecuda530",
+        ],
+    ),
+    (
+        ClientSata,
+        &[
+            "mx300", "mx500", "bx500", "840evo", "840pro", "850evo", "850pro", "860evo", "860pro",
+            "860qvo", "870evo", "870qvo", "a400", "sa510", "kc600",
+        ],
+    ),
+    (Optane, &["900p", "905p", "p4801x", "p5800x", "p5801x", "p1600x"]),
+    // What their makers say is shingled.
+    (
+        Shingled,
+        &[
+            "st2000dm008",
+            "st3000dm007",
+            "st4000dm004",
+            "st5000dm000",
+            "st6000dm003",
+            "st8000dm004",
+            "st8000as0002",
+            "st1000lm048",
+            "st2000lm015",
+            "st4000lm024",
+            "st5000lm000",
+            "wd20efax",
+            "wd30efax",
+            "wd40efax",
+            "wd60efax",
+            "wd20ezaz",
+            "wd60ezaz",
+        ],
+    ),
+];
+
+/// The size of a drive for servers whose name says none: one in the middle of those that are sold.
+const USUAL_BYTES: u64 = 3_840_000_000_000;
+
+impl Family {
+    /// That of a drive that is called so, if its series is known.
+    pub(super) fn of(name: &str) -> Option<Family> {
+        let words = words(name);
+        let several = (1..=3).flat_map(|count| words.windows(count).map(<[String]>::concat));
+        let called: Vec<String> = several.collect();
+        let is_called = |series: &str| called.iter().any(|word| is_like(word, series));
+        // The longest says most: `p5` is in `p5 plus`.
+        let found = SERIES.iter().filter_map(|(family, all)| {
+            let longest =
+                all.iter().filter(|series| is_called(series)).map(|series| series.len()).max()?;
+            Some((longest, *family))
+        });
+        found.max_by_key(|(length, _)| *length).map(|(_, family)| family)
+    }
+
+    /// What it is.
+    fn text(self) -> &'static str {
+        match self {
+            ServerNvme => "an NVMe drive for servers",
+            ServerSata => "a SATA flash drive for servers",
+            ClientNvme => "an NVMe drive for one user",
+            ClientSata => "a SATA flash drive for one user",
+            Optane => "an Optane drive",
+            Shingled => "a shingled disk (SMR)",
+        }
+    }
+
+    /// Whether a drive of the catalogue is of the class.
+    pub(super) fn has(self, drive: &Drive) -> bool {
+        let Model::Flash(flash) = &drive.model else {
+            return self == Shingled && matches!(drive.model, Model::Shingled(_));
+        };
+        let is_optane = drive.title.contains("Optane");
+        let (is_sata, is_protected) =
+            (flash.figures.half_duplex, flash.figures.power_loss_protection);
+        match self {
+            Optane => is_optane,
+            ServerNvme => !is_optane && is_protected && !is_sata,
+            ServerSata => !is_optane && is_protected && is_sata,
+            ClientNvme => !is_protected && !is_sata,
+            ClientSata => !is_protected && is_sata,
+            Shingled => false,
+        }
+    }
+
+    /// What to say of a drive of the class that the catalogue does not have.
+    pub(super) fn instead(self, name: &str, known: &[Named]) -> String {
+        let all = self.nearest(name, known);
+        let few = few(all.iter().map(String::as_str));
+        let said = format!("; that is {}, and nearest of its class are {few}", self.text());
+        match self.fit_line(name) {
+            Some(line) => format!("{said}\nits data sheet makes its file: {line}"),
+            None => said,
+        }
+    }
+
+    /// The drives of the class: those that share most of the name first, then those of about its size, then those that one
+    /// can own, then the newest.
+    fn nearest(self, name: &str, known: &[Named]) -> Vec<String> {
+        let words = words(name);
+        let said = words.iter().find_map(|word| bytes_of(word).or_else(|| bytes_of_seagate(word)));
+        let bytes = said.or((self == ServerNvme).then_some(USUAL_BYTES));
+        let shared = |file: &Named| {
+            let titles: Vec<String> =
+                file.names.iter().flat_map(|title| self::words(title)).collect();
+            words.iter().filter(|word| bytes_of(word).is_none() && titles.contains(word)).count()
+        };
+        let rank = |file: &Named, drive: &Drive| {
+            let own = drive.sectors() as f64 * block::SECTOR_BYTES as f64;
+            let apart = bytes.map_or(0, |bytes| ((own / bytes as f64).ln().abs() * 10.0) as u64);
+            let DriveFigures { goes_with_instance, year, .. } = &drive.figures;
+            let year = Reverse(year.unwrap_or(0));
+            (Reverse(shared(file)), apart, *goes_with_instance, year, file.key.to_string())
+        };
+        let mut all: Vec<_> = known
+            .iter()
+            .filter_map(|file| Some((file, drive(file.key).ok()?)))
+            .filter(|(_, drive)| self.has(drive))
+            .map(|(file, drive)| rank(file, &drive))
+            .collect();
+        all.sort_unstable();
+        all.into_iter().map(|(.., key)| key).collect()
+    }
+
+    /// The command that makes a file of the drive's data sheet, in which the figures are still to be written. A sheet of a
+    /// shingled disk says nothing of what makes it one.
+    fn fit_line(self, name: &str) -> Option<String> {
+        let (interface, protection, steady) = match self {
+            ServerNvme => ("nvme", " --power-loss-protection", " --steady-write-iops N"),
+            ServerSata => ("sata", " --power-loss-protection", " --steady-write-iops N"),
+            ClientNvme => ("nvme", "", " --write-iops N"),
+            ClientSata => ("sata", "", " --write-iops N"),
+            Optane => ("nvme", " --power-loss-protection", " --write-iops N"),
+            Shingled => return None,
+        };
+        let words = words(name);
+        let is_sized = words.iter().any(|word| bytes_of(word).is_some());
+        let capacity = if is_sized { "" } else { " --capacity SIZE" };
+        let name = name.replace(['"', '\\', '$', '`', '\n'], "");
+        Some(format!(
+            "`ileave drives fit --name \"{name}\"{capacity} --interface {interface}{protection} --read-iops N{steady} \
+             --read-mb N --write-mb N --out {}.toml`",
+            words.join("-")
+        ))
+    }
+}
+
+/// The bytes of a disk whose model number has them: `st8000dm004`.
+fn bytes_of_seagate(word: &str) -> Option<u64> {
+    let digits: String =
+        word.strip_prefix("st")?.chars().take_while(char::is_ascii_digit).collect();
+    let gigabytes: u64 =
+        digits.parse().ok().filter(|gigabytes| (500..100_000).contains(gigabytes))?;
+    Some(gigabytes * 1_000_000_000)
+}
+
+/// Whether a word is what a series is called.
+fn is_like(word: &str, series: &str) -> bool {
+    let alike = |(letter, wanted): (char, char)| match wanted {
+        '#' => letter.is_ascii_digit(),
+        _ => letter == wanted,
+    };
+    word.len() == series.len() && word.chars().zip(series.chars()).all(alike)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(name: &str) -> String {
+        drive(name).unwrap_err().to_string()
+    }
+
+    /// A PM1733 was answered with a SCSI disk of the nineties, a CD8 with a cloud's disks, a Micron 7450 with a SATA drive.
+    #[test]
+    fn a_series_that_is_known_is_answered_with_its_class() {
+        for (name, text, first) in [
+            ("samsung pm9a3", "an NVMe drive for servers, and nearest of its class are ", "i"),
+            ("pm1733", "an NVMe drive for servers, and nearest of its class are ", "i"),
+            ("p5510", "an NVMe drive for servers, and nearest of its class are ", "i"),
+            ("Micron 7450", "an NVMe drive for servers, and nearest of its class are ", "i"),
+            ("kioxia cd8 3.84tb", "an NVMe drive for servers, and nearest of its class are ", ""),
+            (
+                "crucial mx500",
+                "a SATA flash drive for one user, and nearest of its class are ",
+                "mx200-250gb",
+            ),
+            (
+                "870 evo",
+                "a SATA flash drive for one user, and nearest of its class are ",
+                "iocost-samsung-ssd-870",
+            ),
+            (
+                "970 EVO Plus 1TB",
+                "an NVMe drive for one user, and nearest of its class are ",
+                "iocost-samsung-ssd-970-evo",
+            ),
+            ("pm9a1", "an NVMe drive for one user, and nearest of its class are ", ""),
+            ("optane 905p", "an Optane drive, and nearest of its class are ", "p4800x-375gb"),
+            ("p5800x", "an Optane drive, and nearest of its class are ", "p4800x-375gb"),
+            (
+                "intel s4520",
+                "a SATA flash drive for servers, and nearest of its class are ",
+                "d3-s4610-480gb",
+            ),
+            (
+                "ST8000DM004-2CX188",
+                "a shingled disk (SMR), and nearest of its class are ",
+                "st8000as00",
+            ),
+        ] {
+            let said = refused(name);
+            let begins = format!("no drive is called `{name}`; that is {text}{first}");
+            assert!(said.starts_with(&begins), "{said}");
+            assert!(!said.contains("xp32150w") && !said.contains("did you mean"), "{said}");
+            assert_eq!(
+                said.contains("ileave drives fit --name"),
+                !name.starts_with("ST8"),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_line_that_makes_its_file_leaves_what_the_sheet_says_to_be_written() {
+        assert!(refused("samsung pm9a3").contains(
+            "`ileave drives fit --name \"samsung pm9a3\" --capacity SIZE --interface nvme --power-loss-protection \
+             --read-iops N --steady-write-iops N --read-mb N --write-mb N --out samsung-pm9a3.toml`"
+        ));
+        assert!(refused("970 EVO Plus 1TB").contains(
+            "--name \"970 EVO Plus 1TB\" --interface nvme --read-iops N --write-iops N --read-mb"
+        ));
+    }
+
+    /// What is in the catalogue is of the class that its name says.
+    #[test]
+    fn drives_of_the_catalogue_are_of_their_series() {
+        let known = super::super::DRIVES.named().unwrap();
+        for file in known {
+            let one = drive(file.key).unwrap();
+            let said = file.names.iter().find_map(|name| Family::of(name));
+            assert!(said.is_none_or(|family| family.has(&one)), "{}: {said:?}", file.key);
+        }
+        assert_eq!(Family::of("frobnicator"), None);
+        assert_eq!(Family::of("SAMSUNG MZQL23T8HCLS"), None);
+    }
+}
