@@ -154,11 +154,11 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
     let level = &volume.level;
     let has_copies = level.losses_survived(level.members_min()) > 0 && !level.has_stripe_cache();
     if let Some(files) = &setup.files {
-        let ahead = match &level.name[..] {
-            "single" => BlocksAhead::Together,
-            _ if volume.controller.is_some() || !volume.is_on_linux => BlocksAhead::Together,
-            _ if level.has_stripe_cache() => BlocksAhead::Around,
-            _ => BlocksAhead::Each,
+        let is_one = level.name == "single" || volume.controller.is_some();
+        let ahead = if is_one || level.has_stripe_cache() || !volume.is_on_linux {
+            BlocksAhead::Together
+        } else {
+            BlocksAhead::Each
         };
         let is_linuxs = files.is_modelled_on_linux();
         return if is_linuxs { Plugs::of_threads().reading_ahead(ahead) } else { Plugs::default() };

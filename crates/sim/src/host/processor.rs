@@ -112,12 +112,10 @@ enum Fit {
 /// as a bio of its own, all others before the one that is waited for, in one plug.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlocksAhead {
-    /// They come back together: one disk, where they are one request.
+    /// They come back together: one disk, where they are one request, and md's RAID 5 and 6, which send each request at once here.
     #[default]
     Together,
-    /// What is before it, what is behind it, and then itself: an array that sends each request at once.
-    Around,
-    /// Each by itself: an array that sends what is in a plug together. Where it has copies it chooses one for each.
+    /// Each by itself: of several disks, each sends what it has as soon as it has it, and of copies md chooses one for each.
     Each,
 }
 
@@ -188,7 +186,7 @@ impl Plugs {
         Plugs { threads: Some(Rc::default()), ..Plugs::default() }
     }
 
-    /// The same over several disks: what is read ahead of a block goes by itself, and nobody waits for it.
+    /// The same, over what blocks are read so from.
     #[must_use]
     pub fn reading_ahead(self, blocks_ahead: BlocksAhead) -> Self {
         Plugs { blocks_ahead, ..self }

@@ -24,18 +24,14 @@ impl Kernel {
     /// for its reader, who comes last and waits for nothing else (`__ext4_get_inode_loc` of `fs/ext4/inode.c`, whose
     /// `ext4_sb_breadahead_unmovable` passes over the block that it has locked).
     pub async fn read_around(&self, run: &[Extent], wanted: usize, pool: Pool, owner: u32) {
-        let blocks_ahead = self.clock.blocks_ahead();
-        if blocks_ahead == BlocksAhead::Together {
+        if self.clock.blocks_ahead() == BlocksAhead::Together {
             return self.read_ahead(run, pool, owner).await;
         }
         if self.is_present(&run[wanted]) {
             return;
         }
-        for part in [&run[..wanted], &run[wanted + 1..]] {
-            let longest = if blocks_ahead == BlocksAhead::Each { 1 } else { part.len().max(1) };
-            for piece in part.chunks(longest) {
-                self.read_ahead(piece, pool, owner).await;
-            }
+        for block in run[..wanted].iter().chain(&run[wanted + 1..]) {
+            self.read_ahead(std::slice::from_ref(block), pool, owner).await;
         }
     }
 
