@@ -516,7 +516,7 @@ fn ext4_unpacks_as_fast_as_the_kernels() {
 }
 
 /// Seconds that the kernel took to remove 5000 files whose inodes it reads ahead from several copies.
-const REMOVED_S: [(&str, f64); 2] = [("copies", 0.092940576), ("mirror", 0.081429824)];
+const REMOVED_S: [(&str, f64); 2] = [("copies", 0.092_941), ("mirror", 0.081_430)];
 
 /// Of each block of the inode table that is read ahead md chooses a copy, and so where the arms are for what is read next.
 #[test]
