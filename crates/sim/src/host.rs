@@ -15,7 +15,7 @@ mod tracer;
 pub use charge::{Charge, Charged};
 pub use delay::{Delay, HoldBack};
 pub use limiter::{Limit, Limiter};
-pub use processor::{Driver, PerStripe, Plugs, Processor, Sender};
+pub use processor::{BlocksAhead, Driver, PerStripe, Plugs, Processor, Sender};
 pub use programs::{Cost, Programs, Turn, Turns};
 pub use scheduler::{Deadline, Order, Schedule, Scheduler};
 pub use splitter::{Split, Splitter};

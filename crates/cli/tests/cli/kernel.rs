@@ -410,8 +410,8 @@ const TREES_HELD: [(&str, f64); 4] =
 /// Seconds that the kernel takes for them: a workload, the cell with the number of its repeat, and the seconds each.
 const TREES_RECORDED: &str = "crates/cli/tests/golden/kernel-trees.tsv";
 
-/// The experiment of these trees. The kernel's processor takes no time, and so does the model's here.
-fn trees(here: &Path) -> String {
+/// A host whose processor takes no time, as the kernel's does.
+fn write_free_host(here: &Path) {
     let host = fs::read_to_string(project("hosts/linux-6.1.toml")).unwrap();
     let free = |line: &str| {
         let is_cost = line.starts_with("file_") || line.starts_with("volume_");
@@ -421,6 +421,11 @@ fn trees(here: &Path) -> String {
         }
     };
     fs::write(here.join("free.toml"), host.lines().map(free).collect::<String>()).unwrap();
+}
+
+/// The experiment of these trees.
+fn trees(here: &Path) -> String {
+    write_free_host(here);
     write(
         here,
         r#"
@@ -508,6 +513,43 @@ fn ext4_unpacks_as_fast_as_the_kernels() {
         let before = recorded[&cell];
         assert!((seconds / before - 1.0).abs() < most, "{cell:?}: {seconds} s, {before} recorded");
     }
+}
+
+/// Seconds that the kernel took to remove 5000 files whose inodes it reads ahead from several copies.
+const REMOVED_S: [(&str, f64); 2] = [("copies", 0.092_941), ("mirror", 0.081_430)];
+
+/// Of each block of the inode table that is read ahead md chooses a copy, and so where the arms are for what is read next.
+#[test]
+fn ext4_removes_from_copies_as_fast_as_the_kernels() {
+    let here = scratch();
+    write_free_host(here.path());
+    let file = write(
+        here.path(),
+        r#"
+            host.name = "free.toml"
+            volume.interleave = "64KiB"
+            drive.write_cache = false
+            fs.kind = "ext4"
+            workload.copies = { kind = "untar", files = 5000, directories = 100, size = "100MiB", volume.drives = "4xexos-x18:16GiB", volume.level = "md-raid10" }
+            workload.mirror = { kind = "untar", files = 5000, directories = 100, size = "100MiB", volume.drives = "2xexos-x18:16GiB", volume.level = "md-mirror" }
+        "#,
+    );
+    let held_to = |run: &Json, most: f64| {
+        for (workload, kernel) in REMOVED_S {
+            let taken = samples(run, workload, "rm_s")[0];
+            assert!(
+                (taken / kernel - 1.0).abs() < most,
+                "{workload}: {taken} s, {kernel} recorded"
+            );
+        }
+    };
+    held_to(&json(here.path(), &["run", &file, "--json", "--out", "s"]), 0.06);
+    if takes_long() || !has_kernel() {
+        return;
+    }
+    let words = ["run", &file, "--json", "--out", "k", "--on", "kernel", "--guest-memory", "2GiB"];
+    let most = if is_of_this_kernel(TREES_RECORDED) { 0.001 } else { 0.15 };
+    held_to(&json(here.path(), &words), most);
 }
 
 /// A bitmap costs RAID 10 its depth: whoever writes waits for each bit. RAID 5 waits for several at once.

@@ -127,6 +127,11 @@ trait ClassModel {
         false
     }
 
+    /// Whether a Linux of today is in front of it where nobody says what is.
+    fn is_of_today(&self) -> bool {
+        !self.is_rotational() || self.has_large_sectors()
+    }
+
     /// How it is filled when a run begins, or what burst credit it has; none where that makes no difference.
     fn state(&self) -> Option<&'static str> {
         None
@@ -379,6 +384,11 @@ impl Drive {
     /// Whether it writes sectors of 4096 bytes, whatever it lets be addressed.
     pub fn has_large_sectors(&self) -> bool {
         self.model.of().has_large_sectors()
+    }
+
+    /// Whether a Linux of today is in front of it where nobody says what is.
+    pub fn is_of_today(&self) -> bool {
+        self.model.of().is_of_today()
     }
 
     /// Capacity, in 10^9 bytes.

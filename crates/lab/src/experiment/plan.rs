@@ -627,7 +627,7 @@ mod tests {
             let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
             plan.trials[0].setup.volume.is_on_linux
         };
-        for drive in ["980-pro-1tb", "ebs-gp3", "st18000nm000j"] {
+        for drive in ["980-pro-1tb", "ebs-gp3", "st18000nm000j", "md-hdd"] {
             assert!(is_on_linux(&format!("drives = \"{drive}\"\nlevel = \"single\"")), "{drive}");
         }
         assert!(!is_on_linux("drives = \"wd740gd\"\nlevel = \"single\""));

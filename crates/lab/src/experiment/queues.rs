@@ -35,14 +35,14 @@ impl VolumeKeys {
     }
 
     /// Whether Linux's queues are in front of `members`: those of the levels that Linux runs, and one drive that is sold today,
-    /// flash or a disk with sectors of 4096 bytes, or whose queue is described. An older disk by itself has what its host
-    /// has, as has any that the host sorts for (`host.elevator`) or that has a file system that is not Linux's.
+    /// flash or a disk with sectors of 4096 bytes, or the ideal disk that Linux was measured on, or whose queue is described. An
+    /// older disk by itself has what its host has, as has any that the host sorts for (`host.elevator`) or that has a file system
+    /// that is not Linux's.
     pub(super) fn is_on_linux(&self, members: &[Member], sorts: Sorts) -> bool {
-        let is_of_today = |member: &Member| !member.is_rotational() || member.has_large_sectors();
         let is_named = self.scheduler != Scheduling::Auto || self.nr_requests.is_some();
         let is_linuxs = match sorts {
             Sorts::Linux => true,
-            Sorts::LinuxOfToday => members.iter().all(is_of_today),
+            Sorts::LinuxOfToday => members.iter().all(Member::is_of_today),
             Sorts::Host => false,
         };
         let is_ones = self.level.name == "single" && (is_named || is_linuxs);

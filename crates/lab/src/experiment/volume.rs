@@ -368,6 +368,14 @@ impl Member {
         }
     }
 
+    /// Whether a Linux of today is in front of it where nobody says what is.
+    pub fn is_of_today(&self) -> bool {
+        match self {
+            Member::Real { .. } => !self.is_rotational(),
+            Member::Modelled { drive, .. } => drive.is_of_today(),
+        }
+    }
+
     /// Whether the volume uses all of it.
     pub fn is_whole(&self) -> bool {
         match self {

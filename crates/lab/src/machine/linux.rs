@@ -15,7 +15,7 @@ use sim::linux::intent::WriteIntents;
 use sim::linux::md::{Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::linux::read_ahead::{PageCache, ReadAheadSpec};
-use sim::{Barrier, CopyChoice, Device, Driver, Plugs};
+use sim::{Barrier, BlocksAhead, CopyChoice, Device, Driver, Plugs};
 
 /// The largest request (`max_sectors_kb` 1280, `max_segments` 168), as on the kernel that the model is held to.
 pub const REQUEST_SECTORS: u32 = 2560;
@@ -154,8 +154,14 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
     let level = &volume.level;
     let has_copies = level.losses_survived(level.members_min()) > 0 && !level.has_stripe_cache();
     if let Some(files) = &setup.files {
+        let is_one = level.name == "single" || volume.controller.is_some();
+        let ahead = if is_one || level.has_stripe_cache() || !volume.is_on_linux {
+            BlocksAhead::Together
+        } else {
+            BlocksAhead::Each
+        };
         let is_linuxs = files.is_modelled_on_linux();
-        return if is_linuxs { Plugs::of_threads() } else { Plugs::default() };
+        return if is_linuxs { Plugs::of_threads().reading_ahead(ahead) } else { Plugs::default() };
     }
     if volume.page_cache.is_read {
         return Plugs::default().that_sleep();

@@ -293,7 +293,7 @@ const FULL_QUEUES: &str = include_str!("../data/md/full_queues.csv");
 
 /// Over copies the program sleeps for a place and sends nothing until it has it, over parity it reads row by row what finds none,
 /// and over a stripe one of four workers sleeps.
-/// Where neither was so, 25 of the 36 were 20 % and more too fast, one of RAID 5 3.5 times.
+/// Where neither was so, 25 of the first 36 were 20 % and more too fast, one of RAID 5 3.5 times. The last, of one disk, was 15 %.
 #[test]
 fn requests_that_fill_queues_are_the_kernels() {
     let lines: Vec<&str> = FULL_QUEUES.lines().skip(2).collect();
@@ -301,7 +301,7 @@ fn requests_that_fill_queues_are_the_kernels() {
         let [drive, members, level, chunk_kib, block_kib, depth, reads, count, _] =
             line.split(',').collect::<Vec<_>>().try_into().expect("nine columns");
         let interleave = match level {
-            "md-mirror" => String::new(),
+            "md-mirror" | "single" => String::new(),
             _ => format!("volume.interleave = '{chunk_kib}KiB'\n"),
         };
         format!(
@@ -310,7 +310,7 @@ fn requests_that_fill_queues_are_the_kernels() {
         )
     };
     let measured = measured(&lines, keys, |_| true);
-    assert_eq!(measured.len(), 36);
+    assert_eq!(measured.len(), 37);
     hold(&measured, [0.06, 0.08], &["wd740gd,5,md-mirror,512,16,32,70,"]);
 }
 

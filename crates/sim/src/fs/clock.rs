@@ -8,7 +8,7 @@
 //! done together before the task next waits. Ten operations that find everything in the cache are then
 //! one event and not ten, and no device can tell the difference.
 
-use crate::{Nanos, Plugs, Processor};
+use crate::{BlocksAhead, Nanos, Plugs, Processor};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -72,6 +72,11 @@ impl Clock {
     /// The task sends what is submitted next, for which somebody waits where that `is_sync`.
     pub fn sends(&self, is_sync: bool) {
         self.plugs.borrow().sends(self.now(), self.current(), is_sync);
+    }
+
+    /// How what is around a block is read with it.
+    pub(super) fn blocks_ahead(&self) -> BlocksAhead {
+        self.plugs.borrow().blocks_ahead()
     }
 
     /// The task sleeps, once the processor has done what it was given.

@@ -67,9 +67,15 @@ pub struct Milestone(pub u64);
 pub enum Step {
     /// Reads a block and waits for it, unless it is in memory.
     Read(Block),
-    /// Starts to read this many contiguous blocks from this one on, where they are not in memory, and
-    /// continues.
-    Prefetch(Block, u32),
+    /// Starts to read contiguous blocks, where they are not in memory, and continues.
+    Prefetch {
+        /// The first of them.
+        first: Block,
+        /// How many.
+        blocks: u32,
+        /// Which of them is read next, and waited for, counted from the first.
+        wanted: u32,
+    },
     /// Compares this many directory entries.
     Scan(u32),
     /// Changes a block. A `fresh` block was just allocated and need not be read.

@@ -18,6 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+mod ahead;
 mod at_once;
 mod delayed;
 mod helper;
@@ -187,39 +188,6 @@ impl Kernel {
             // already.
             was_read = true;
         }
-    }
-
-    /// Starts to read those of the contiguous `extents` that are not in memory; waits only for room.
-    pub async fn read_ahead(&self, extents: &[Extent], pool: Pool, owner: u32) {
-        let pool = self.pool(pool);
-        let present = |extent: &&Extent| self.state.borrow().cache.find(extent.sector).is_some();
-        let skipped = extents.iter().take_while(present).count();
-        let wanted = self.absent_run(&extents[skipped..]);
-        let sectors = wanted.iter().map(|extent| extent.sectors).sum();
-        if !wanted.is_empty() {
-            self.clock.settle().await;
-            while self.make_room(pool, sectors).await {}
-            if self.absent_run(wanted).len() == wanted.len() {
-                self.start_read(wanted, pool, owner, false);
-            }
-        }
-    }
-
-    fn absent_run<'a>(&self, extents: &'a [Extent]) -> &'a [Extent] {
-        let inner = self.state.borrow();
-        let mut end = 0;
-        let mut sectors = 0;
-        for (index, extent) in extents.iter().enumerate() {
-            sectors += extent.sectors;
-            if inner.cache.find(extent.sector).is_some()
-                || sectors > self.spec.cluster_sectors.max(extents[0].sectors)
-                || index > 0 && extents[index - 1].end() != extent.sector
-            {
-                break;
-            }
-            end = index + 1;
-        }
-        &extents[..end]
     }
 
     fn start_read(&self, extents: &[Extent], pool: Pool, owner: u32, wait: bool) -> Tag {

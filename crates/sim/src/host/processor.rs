@@ -77,6 +77,7 @@ pub struct Plugs {
     fit: Fit,
     senders: Option<Senders>,
     threads: Option<Rc<Threads>>,
+    blocks_ahead: BlocksAhead,
     /// Somebody waits for what is submitted now (`REQ_SYNC`).
     is_sync: Rc<Cell<bool>>,
 }
@@ -105,6 +106,17 @@ enum Fit {
     Whole,
     /// It cannot be tried: a worker has it from the start.
     Workers,
+}
+
+/// How blocks around one that a file system reads are read with it (`__ext4_get_inode_loc` of `fs/ext4/inode.c`). Linux sends each
+/// as a bio of its own, all others before the one that is waited for, in one plug.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlocksAhead {
+    /// They come back together: one disk, where they are one request, and md's RAID 5 and 6, which send each request at once here.
+    #[default]
+    Together,
+    /// Each by itself: of several disks, each sends what it has as soon as it has it, and of copies md chooses one for each.
+    Each,
 }
 
 /// Threads of a file system, of which each holds back what it sends until it sleeps.
@@ -172,6 +184,17 @@ impl Plugs {
     /// `fs/fs-writeback.c` begins one plug for all files, and those that others begin meanwhile are none (`blk_start_plug_nr_ios`).
     pub fn of_threads() -> Self {
         Plugs { threads: Some(Rc::default()), ..Plugs::default() }
+    }
+
+    /// The same, over what blocks are read so from.
+    #[must_use]
+    pub fn reading_ahead(self, blocks_ahead: BlocksAhead) -> Self {
+        Plugs { blocks_ahead, ..self }
+    }
+
+    /// How what is around a block is read with it.
+    pub fn blocks_ahead(&self) -> BlocksAhead {
+        self.blocks_ahead
     }
 
     /// Whether threads of a file system send.

@@ -15,7 +15,8 @@ use sim::fs::{Files, FsError, Session};
 use sim::linux::block_layer::BlockLayer;
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::{
-    Array, Counters, Device, Disturbance, Driver, Event, Nanos, Plugs, Processor, Server, Tag,
+    Array, BlocksAhead, Counters, Device, Disturbance, Driver, Event, Nanos, Plugs, Processor,
+    Server, Tag,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -223,6 +224,35 @@ fn on_each(program: impl Fn(&mut Machine)) {
         let mut machine = Machine::new(bytes, 64 * MIB, options, mount);
         program(&mut machine);
         machine.check();
+    }
+}
+
+/// Over several disks each block of the inode table that is read ahead is a bio of its own, and the wanted one is the last
+/// (`__ext4_get_inode_loc`): md chooses a copy for each. One disk is asked once.
+#[test]
+fn inodes_are_read_ahead_one_by_one_over_several_disks() {
+    for (ahead, most_sectors) in [(BlocksAhead::Together, 256), (BlocksAhead::Each, 8)] {
+        let machine = usual(2 * GIB);
+        let plugs = Plugs::of_threads().reading_ahead(ahead);
+        let mut machine = Machine { session: machine.session.sending_with(&plugs), ..machine };
+        let files = machine.files();
+        let directory = machine.only(async move { files.mkdir(files.root(), "d").await });
+        machine.only(touch::touch_new(machine.files(), directory, 2000));
+        let files = machine.files();
+        machine.only(async move { files.remount().await });
+        machine.log.take();
+        machine.only(touch::touch_again(machine.files(), directory, 2000));
+        let log = machine.log.take();
+        let first = machine.geometry.block_sectors();
+        let is_inode = |request: &&Request| {
+            let block = request.sector / first;
+            request.op == Op::Read && machine.class(block) == Class::InodeTable
+        };
+        let reads: Vec<Request> = log.iter().filter(is_inode).copied().collect();
+        let most = reads.iter().map(|read| read.sectors).max();
+        assert_eq!(most, Some(most_sectors), "{ahead:?}");
+        let blocks: u64 = reads.iter().map(|read| u64::from(read.sectors) / first).sum();
+        assert!(blocks >= 125, "{ahead:?}: 2000 inodes are in 125 blocks, and {blocks} were read");
     }
 }
 

@@ -150,6 +150,11 @@ impl ClassModel for IdealDisk {
         true
     }
 
+    /// It was made to measure Linux.
+    fn is_of_today(&self) -> bool {
+        true
+    }
+
     fn row(&self, _: &Drive) -> Result<Option<Row>> {
         Ok(None)
     }

@@ -269,8 +269,8 @@ impl Ext4 {
         let used = self.groups.get(self.groups.of_inode(ino)).used_inodes;
         let used = table.start + used.div_ceil(self.geometry.inodes_per_block());
         let end = last.min(table.end).min(used.max(block + 1));
-        let ahead = self.metadata(first);
-        self.steps.push(Step::Prefetch(ahead, (end - first) as u32));
+        let (blocks, wanted) = ((end - first) as u32, (block - first) as u32);
+        self.steps.push(Step::Prefetch { first: self.metadata(first), blocks, wanted });
         self.read(block);
     }
 

@@ -164,12 +164,12 @@ impl Mounted {
             Step::Drain => return kernel.drain(submitted).await,
             Step::Submit(op, extent) => kernel.submit(op, extent, submitted).await,
             Step::Until(milestone) => kernel.until(milestone).await,
-            Step::Prefetch(block, blocks) => {
-                let sectors = block.extent.sectors;
-                let next = |n: u32| block.extent.sector + u64::from(n) * u64::from(sectors);
+            Step::Prefetch { first: Block { extent, pool, owner, .. }, blocks, wanted } => {
+                let Extent { sector, sectors } = extent;
+                let next = |n: u32| sector + u64::from(n) * u64::from(sectors);
                 let run = (0..blocks).map(|n| Extent { sector: next(n), sectors });
                 let run: Vec<Extent> = run.collect();
-                kernel.read_ahead(&run, block.pool, block.owner).await;
+                kernel.read_around(&run, wanted as usize, pool, owner).await;
             }
             Step::Scan(_) | Step::Forget(_) | Step::Release(_) | Step::Resume(_) => {
                 unreachable!("{step:?} is taken at once")
