@@ -100,7 +100,7 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
         let records: Vec<Record> = records.into_iter().flatten().cloned().collect();
         let whole = whole.remove(&place).unwrap_or_default();
         row.degraded = if row.unit == SHARE_OF_BEST {
-            share(tried, &others, row, &records)
+            share(tried, others, row, &records)
         } else {
             let manifest = Run::plan(experiment, tried.rig())?.manifest().clone();
             value(&manifest, &records, tried.wishes())

@@ -33,10 +33,8 @@ impl Verdict {
     /// What values of the objective are known to. A share of the best is of two values of one model, and what the model's values
     /// are off by is in both.
     fn noise_of_values(&self) -> Noise {
-        match self.unit == SHARE_OF_BEST && self.noise.source != NoiseSource::Unknown {
-            true => self.noise.with_level(Some(0.0)),
-            false => self.noise,
-        }
+        let is_share = self.unit == SHARE_OF_BEST && self.noise.source != NoiseSource::Unknown;
+        if is_share { self.noise.with_level(Some(0.0)) } else { self.noise }
     }
 
     /// What the best of the layouts that are left out as unsafe would be faster by.
