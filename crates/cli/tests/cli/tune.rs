@@ -569,8 +569,9 @@ fn an_experiment_that_caches_make_unsafe_says_how_to_turn_them_off() {
     let unsafe_one = "objective = \"max w\"\n[volume]\ndrives = \"4xwd740gd\"\nlevel = [\"md-raid10\", \"md-mirror\"]\n\
                       interleave = \"512KiB\"\n[workload.w]\nkind = \"random\"\nop = \"write\"\nblock = \"16KiB\"\n";
     std::fs::write(here.path().join("nas.toml"), unsafe_one).unwrap();
-    let said =
-        stdout(here.path(), &["tune", "nas.toml", "--safe", "--what-if", "0s"]).replace("\n ", " ");
+    let output = ileave(here.path(), &["tune", "nas.toml", "--safe", "--what-if", "0s"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stdout).unwrap().replace("\n ", " ");
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         said.contains("turn the drives' write caches off: `--set drive.write_cache=false`."),

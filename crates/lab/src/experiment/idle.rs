@@ -1,5 +1,6 @@
-//! Keys of `drive` that are set and change nothing.
+//! Keys that are set and change nothing: of `drive`, and `programs` that have no request.
 
+use super::Trial;
 use crate::catalogue::{Drive, DriveKeys, QueueDiscipline};
 use crate::keys::Value;
 use std::collections::BTreeMap;
@@ -51,5 +52,46 @@ impl IdleKeys {
             )
         });
         foreign.chain(idle).collect()
+    }
+}
+
+/// A warning for each workload whose jobs have more programs than requests in flight in all trials: a sweep of depths may begin
+/// below them.
+pub(super) fn programs(origin: &str, trials: &[Trial]) -> Vec<String> {
+    let mut all: BTreeMap<&str, Option<[u64; 2]>> = BTreeMap::new();
+    for work in trials.iter().flat_map(Trial::requests) {
+        let idle = work.idle_programs();
+        all.entry(&work.name).and_modify(|of| *of = of.and(idle)).or_insert(idle);
+    }
+    let idle = all.into_iter().filter_map(|(name, idle)| Some((name, idle?)));
+    idle.map(|(name, [programs, depth])| {
+        format!(
+            "{origin}: `workload.{name}.programs` = {programs} with a `depth` of {depth}: no more than {depth} of these programs \
+             have a request; take `jobs = {programs}` for so many streams side by side, or a `depth` of {programs}"
+        )
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::{Experiment, Plan};
+
+    /// Eight programs with one request in flight between them were one reader, and nobody said so.
+    #[test]
+    fn more_programs_than_requests_in_flight_are_told() {
+        let warned = |more: &str| {
+            let text = format!(
+                "[volume]\ndrives = '2xwd740gd'\n[workload.w]\nkind = 'sequential'\nprograms = 8\n{more}"
+            );
+            Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap().warnings
+        };
+        let said = warned("");
+        assert!(said[0].contains("`workload.w.programs` = 8 with a `depth` of 1"), "{said:?}");
+        assert!(said[0].contains("take `jobs = 8`"), "{said:?}");
+        assert_eq!(warned("depth = 7").len(), 1);
+        for fits in ["depth = 8", "depth = [1, 8]", "arrivals = 'poisson'\nrequests_per_s = 9"] {
+            assert_eq!(warned(fits), Vec::<String>::new(), "{fits}");
+        }
     }
 }

@@ -209,21 +209,10 @@ impl Requests {
         Ok(())
     }
 
-    /// Whether each of a job's programs can have a request in flight.
-    ///
-    /// # Errors
-    ///
-    /// Where there are more of them than requests.
-    pub(super) fn check_programs(keys: &RequestKeys, section: &Section<'_>) -> Result<()> {
-        let (programs, depth) = (keys.programs, keys.depth);
-        if keys.arrivals != Arrivals::Closed || programs <= depth {
-            return Ok(());
-        }
-        Err(Error::input(format!(
-            "`{}` = {programs} with a `depth` of {depth}: no more than {depth} of these programs would have a request; take \
-             `jobs = {programs}` for so many streams side by side, or a `depth` of {programs} at least",
-            section.path("programs")
-        )))
+    /// More programs than requests in flight: the others would have none.
+    pub(crate) fn idle_programs(&self) -> Option<[u64; 2]> {
+        let RequestKeys { programs, depth, .. } = self.keys;
+        (!self.is_open() && programs > depth).then_some([programs, depth])
     }
 
     /// Whether what its keys say makes sense together.
@@ -314,22 +303,6 @@ mod tests {
         assert!(refused("").contains("write `requests_per_s = 3051` instead"), "{}", refused(""));
         assert!(refused("sizes = '4KiB/1:8KiB/1'").ends_with("write `requests_per_s` instead"));
         assert!(refused("requests_per_s = 9").contains("leave it out, as there is"));
-    }
-
-    /// Eight programs with one request in flight between them were one reader, and nobody said so.
-    #[test]
-    fn more_programs_than_requests_in_flight_are_refused() {
-        let planned = |more: &str| {
-            let text = format!(
-                "[volume]\ndrives = '2xwd740gd'\n[workload.w]\nkind = 'sequential'\nprograms = 8\n{more}"
-            );
-            Plan::new(&Experiment::parse("some.toml", &text).unwrap()).map(|_| ())
-        };
-        let refused = planned("").unwrap_err().to_string();
-        assert!(refused.contains("`workload.w.programs` = 8 with a `depth` of 1"), "{refused}");
-        assert!(refused.contains("take `jobs = 8`"), "{refused}");
-        assert!(planned("depth = 7").is_err() && planned("depth = 8").is_ok());
-        assert!(planned("arrivals = 'poisson'\nrequests_per_s = 9").is_ok());
     }
 
     #[test]

@@ -181,7 +181,6 @@ impl Requests {
         let keys = RequestKeys::read(section);
         Requests::check_op(&keys, section)?;
         Requests::check(&keys, section, pattern)?;
-        Requests::check_programs(&keys, section)?;
         Requests::check_engine(&keys, section)?;
         let fills = fills && keys.op == Op::Write;
         Ok(Requests { name: name.into(), pattern, fills, keys, budget: Budget::default() })

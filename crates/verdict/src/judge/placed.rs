@@ -3,7 +3,6 @@
 use super::facts::Facts;
 use super::layouts::Layout;
 use super::{PriceOfSafety, Ranked, Standing, Verdict};
-use crate::stats::noise::{Noise, NoiseSource};
 use crate::tables::SHARE_OF_BEST;
 
 impl Verdict {
@@ -19,7 +18,8 @@ impl Verdict {
             at: layout.at.clone(),
             label,
             value,
-            interval: self.noise_of_values().interval(scores),
+            // A share is of two values of one model: what these are off by is in both, and says nothing of it.
+            interval: self.noise.interval(scores).filter(|_| self.unit != SHARE_OF_BEST),
             samples: scores.to_vec(),
             trials: scores.len(),
             standing: Standing::Best,
@@ -28,13 +28,6 @@ impl Verdict {
             facts,
             notes: layout.notes.clone(),
         }
-    }
-
-    /// What values of the objective are known to. A share of the best is of two values of one model, and what the model's values
-    /// are off by is in both.
-    fn noise_of_values(&self) -> Noise {
-        let is_share = self.unit == SHARE_OF_BEST && self.noise.source != NoiseSource::Unknown;
-        if is_share { self.noise.with_level(Some(0.0)) } else { self.noise }
     }
 
     /// What the best of the layouts that are left out as unsafe would be faster by.
