@@ -114,8 +114,8 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
     Ok(asked.is_empty() || ran.iter().any(|ran| ran.as_ref().map_or_else(is_left_out, |_| true)))
 }
 
-/// Where a row of several workloads stands with a member failed: a share of the best that whole layouts do, as all rows are. Beside
-/// itself alone it would be the best. None where that cannot be judged.
+/// Where a row of several workloads stands with a member failed: a share of the best, as all rows are; where it is faster than all
+/// whole layouts, of its own. Beside itself alone it would always be the best. None where that cannot be judged.
 fn share(
     tried: &Tried<'_>,
     others: &[&MoreSpares],
@@ -354,8 +354,6 @@ mod tests {
         line.map(|(_, text)| text.as_str())
     }
 
-    /// Of four drives three are left: parity makes up for a quarter of the chunks by reads of the others, and copies have one
-    /// drive fewer to read from.
     /// Two workloads are judged by shares: with a failed drive RAID 5 was said to do 1.00 of the best, and whole 0.3.
     #[test]
     fn a_share_with_a_failed_drive_is_of_the_same_best() {
@@ -370,6 +368,8 @@ mod tests {
         }
     }
 
+    /// Of four drives three are left: parity makes up for a quarter of the chunks by reads of the others, and copies have one
+    /// drive fewer to read from.
     #[test]
     fn each_row_of_the_front_has_its_speed_with_a_failed_drive() {
         let asked = without_what_ifs(question("4x 980 pro 1tb", "vm", 1));

@@ -5,6 +5,7 @@ use crate::candidate::Candidate;
 use crate::question::Question;
 use crate::searched::SHORT_ERROR;
 use crate::tried::{Tried, is_at};
+use crate::worth::is_rebuilt_as_soon;
 use block::layout::Level;
 use lab::Result;
 use store::record::Record;
@@ -35,8 +36,11 @@ fn best_of(level: Level, candidates: &[Candidate], ranks: &[Option<f64>]) -> Opt
     of_level.filter_map(|(_, rank)| *rank).reduce(f64::max)
 }
 
-/// Leaves out the levels that another is ahead of in short trials by more than those err, and that hold no more, survive no more and
-/// risk no less. They cannot be chosen, and the front has no place for them.
+/// A level, the best of its ranks, how likely all is lost, and hours of a rebuild at worst.
+type Known = (Level, f64, f64, f64);
+
+/// Leaves out the levels that another is ahead of in short trials by more than those err, and that hold no more, survive no more,
+/// risk no less and are rebuilt no sooner. They cannot be chosen, and the front has no place for them.
 fn leave_out_beaten(
     question: &Question,
     candidates: &[Candidate],
@@ -44,16 +48,18 @@ fn leave_out_beaten(
 ) -> Result<()> {
     let mut levels: Vec<Level> = candidates.iter().map(|of| of.level).collect();
     levels.dedup();
-    let mut known: Vec<(Level, f64, f64)> = Vec::new();
+    let mut known: Vec<Known> = Vec::new();
     for level in levels {
         if let Some(best) = best_of(level, candidates, ranks) {
-            known.push((level, best, question.risk(&level)?.0.gone.middle));
+            let (risk, inputs) = question.risk(&level)?;
+            known.push((level, best, risk.gone.middle, inputs.rebuild_h.range.high));
         }
     }
     let survived = |level: &Level| level.losses_survived(question.members());
-    let beats = |(other, rank, gone): &(Level, f64, f64), own: &(Level, f64, f64)| {
+    let beats = |(other, rank, gone, rebuild_h): &Known, own: &Known| {
         *rank > own.1 + SHORT_ERROR
             && *gone <= own.2
+            && is_rebuilt_as_soon(Some(*rebuild_h), Some(own.3))
             && question.usable_bytes(other) >= question.usable_bytes(&own.0)
             && survived(other) >= survived(&own.0)
             && other.has_parity() <= own.0.has_parity()
@@ -82,7 +88,7 @@ fn nearest_first(candidates: &[Candidate], ranks: &mut [Option<f64>]) {
 }
 
 /// Whether a third seed of these layouts would part none of them: two say that the best is ahead of each by less than the model may
-/// err, so that they tie however often they run.
+/// err, so that they are expected to tie.
 pub(crate) fn are_seeds_idle(tried: &Tried<'_>, which: &[usize]) -> Result<bool> {
     let is_nested = |&place: &usize| tried.candidates[place].level.nested().is_some();
     if tried.question.members() < MEMBERS_MIN || !which.iter().any(is_nested) {

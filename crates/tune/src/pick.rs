@@ -12,6 +12,7 @@ use block::units::parse_bytes;
 use lab::Result;
 use serde_json::Value as Json;
 use std::cmp::Ordering;
+use store::Manifest;
 use store::record::plain;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
@@ -27,6 +28,32 @@ const ROOM_TIMES: f64 = 1.5;
 
 /// Chances to lose all that are closer than this are one.
 pub(crate) const EVEN_RISK: f64 = 1.1;
+
+/// What is built of an experiment's layouts: the best; where its chunk or its stripe cache makes no reliable difference, what has
+/// md's own of these, or the nearest that was tried.
+pub(crate) fn of_experiment<'a>(verdict: &'a Verdict, manifest: &Manifest) -> Option<&'a Ranked> {
+    let best = verdict.ranked.first()?;
+    let settings = manifest.settings();
+    let level = best.at.get("volume.level").map(plain);
+    let level = level.or_else(|| Some(settings.get("volume.level")?.as_str()?.to_string()));
+    if !level.is_some_and(|level| level.starts_with("md-")) {
+        return Some(best);
+    }
+    let own_sectors = (parse_bytes(DEFAULT_CHUNK).ok()? / SECTOR_BYTES) as f64;
+    let own_rows: f64 = DEFAULT_CACHE.parse().ok()?;
+    let apart = |of: &Ranked| {
+        let from = |key: &str, own: f64| {
+            let value = of.at.get(key).and_then(|value| plain(value).parse::<f64>().ok());
+            value.map_or(0.0, |value| (value / own).ln().abs())
+        };
+        [from("volume.interleave", own_sectors), from("volume.stripe_cache", own_rows)]
+    };
+    let alike = verdict.ranked.iter().filter(|of| verdict.is_the_same(&of.at, &best.at));
+    alike.min_by(|a, b| {
+        let [a, b] = [apart(a), apart(b)];
+        a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1]))
+    })
+}
 
 /// Why a layout was picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -485,6 +512,7 @@ mod tests {
             ];
             let rows = [(&all[0], 100.0, 3), (&all[1], 99.0, 3), (&all[2], value, trials)];
             let mut verdict = ranked(&rows, 0.05);
+            verdict.noise.source = verdict::stats::noise::NoiseSource::Repeats;
             verdict.noise.degrees = 20.0;
             verdict.noise.log_sd = 0.02;
             let of_level: Vec<&Ranked> = verdict.ranked.iter().collect();

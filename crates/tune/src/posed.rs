@@ -188,7 +188,8 @@ pub fn tune_experiment(
     // What is measured on a slower rig is what counts.
     let turned = asked.as_ref().filter(|(of, _)| !of.without_processor && !of.holds);
     let judged = turned.map_or(&verdict, |(_, there)| there);
-    let [first, second] = [0, 1].map(|place| judged.ranked.get(place));
+    let first = of_experiment(judged, &space.manifest);
+    let second = judged.ranked.iter().find(|of| first.is_none_or(|first| first.at != of.at));
     let best = first.and_then(|first| space.place(&first.at));
     let answer = first.map(|first| &first.at);
     let (front, is_modelled) = front_of(posed, &space, open, (&verdict, &records), answer)?;

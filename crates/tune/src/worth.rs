@@ -100,7 +100,7 @@ pub(crate) fn rebuilds_differ(hours: impl Iterator<Item = f64> + Clone) -> bool 
 }
 
 /// Whether one is rebuilt as soon as another, with hours at worst; nothing can be restored after what has none.
-fn is_rebuilt_as_soon(own: Option<f64>, other: Option<f64>) -> bool {
+pub(crate) fn is_rebuilt_as_soon(own: Option<f64>, other: Option<f64>) -> bool {
     let hours = |of: Option<f64>| of.unwrap_or(f64::INFINITY);
     hours(own) <= hours(other) * EVEN_REBUILD
 }

@@ -76,10 +76,11 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
         return all_lose_alike(verdict, best, others);
     }
     format!(
-        "No single winner. {} loses least: at most {} than the best for each {}.",
-        best.label,
+        "No single winner. {} loses least: at most {} than the best for each {}.{}",
+        verdict.of_what_matters(best),
         slower(1.0 / best.value, verdict.better, &verdict.unit),
-        each(verdict)
+        each(verdict),
+        verdict.of_the_rest()
     )
 }
 

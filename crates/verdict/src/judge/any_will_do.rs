@@ -8,13 +8,22 @@ use store::record::short_key;
 
 type At = Map<String, Json>;
 
-/// The choices any value of which will do: all layouts that have the best's values otherwise tie with it, hold as much and lose no
-/// more. None where that is so of all layouts, as then there is no best.
+/// Choices of speed alone: a level, a bitmap or a file system is another risk, whatever it does in time.
+const OF_SPEED: [&str; 5] = [
+    "volume.interleave",
+    "volume.stripe_cache",
+    "volume.read_ahead",
+    "volume.scheduler",
+    "volume.nr_requests",
+];
+
+/// The choices any value of which will do: all layouts that have the best's values otherwise tie with it and hold as much. None
+/// where that is so of all layouts, as then there is no best.
 pub(super) fn any_will_do(verdict: &Verdict) -> Vec<String> {
     let Some((best, others)) = verdict.ranked.split_first() else { return Vec::new() };
     let left_out = || verdict.left_out.iter().map(|out| &out.at);
     let mut free: Vec<String> = Vec::new();
-    for path in best.at.keys() {
+    for path in best.at.keys().filter(|path| OF_SPEED.contains(&path.as_str())) {
         free.push(path.clone());
         let agrees = |at: &At| is_the_same_but_for(&free, at, &best.at);
         let mut alike = others.iter().filter(|other| agrees(&other.at)).peekable();
@@ -27,16 +36,11 @@ pub(super) fn any_will_do(verdict: &Verdict) -> Vec<String> {
     if matters { free } else { Vec::new() }
 }
 
-/// Whether it ties with the best, holds as much and loses no more.
+/// Whether it ties with the best and holds as much: chunks leave something over at the end.
 fn is_as_good(other: &Ranked, best: &Ranked) -> bool {
-    let (its, bests) = (&other.facts, &best.facts);
-    let holds = |bytes: Option<u64>| bytes.unwrap_or(0) as f64;
-    let (held, most) = (holds(its.usable_bytes), holds(bests.usable_bytes));
-    other.standing == Standing::Tie
-        && its.losses_survived == bests.losses_survived
-        && its.lost_by_crash == bests.lost_by_crash
-        // Chunks leave something over at the end.
-        && (held - most).abs() <= 0.01 * most
+    let holds = |of: &Ranked| of.facts.usable_bytes.unwrap_or(0) as f64;
+    let (held, most) = (holds(other), holds(best));
+    other.standing == Standing::Tie && (held - most).abs() <= 0.01 * most
 }
 
 /// Whether two layouts have the same values, whatever those of the `free` choices.
@@ -47,12 +51,12 @@ fn is_the_same_but_for(free: &[String], a: &At, b: &At) -> bool {
 
 impl Verdict {
     /// Whether two layouts are the same in all that makes a difference.
-    pub(super) fn is_the_same(&self, a: &At, b: &At) -> bool {
+    pub fn is_the_same(&self, a: &At, b: &At) -> bool {
         is_the_same_but_for(&self.any_will_do, a, b)
     }
 
     /// A layout's name by the choices that make a difference.
-    pub(super) fn of_what_matters(&self, layout: &Ranked) -> String {
+    pub fn of_what_matters(&self, layout: &Ranked) -> String {
         if self.any_will_do.is_empty() {
             return layout.label.clone();
         }
@@ -81,7 +85,7 @@ impl Verdict {
         }
         values.sort_by(|a, b| compare(a, b));
         let shown: Vec<String> =
-            values.iter().map(|value| self.factors.shown(path, value)).collect();
+            values.iter().map(|value| self.factors.with_unit(path, value)).collect();
         let text = match shown.as_slice() {
             [first, .., last] if shown.len() > NAMED => format!("{first} to {last}"),
             _ => listed(&shown),
@@ -95,32 +99,53 @@ mod tests {
     use crate::judge::tests::modelled;
     use crate::{Verdict, Wishes};
 
-    fn judged(levels: &str, op: &str) -> Verdict {
+    const CHUNKS: &str = "interleave = ['4KiB', '64KiB', '512KiB', '4MiB']";
+
+    fn judged(volume: &str, workloads: &str) -> Verdict {
         let (manifest, records) = modelled(&format!(
-            "[volume]\ndrives = '4xst16000nm001g'\nlevel = {levels}\ninterleave = ['4KiB', '64KiB', '512KiB', '4MiB']\n\
-             [host]\nname = 'linux-6.1'\n[drive]\nwrite_cache = false\n[workload.w]\nkind = 'random'\n\
-             block = '4KiB'\ndepth = 8\nop = '{op}'\n"
+            "[host]\nname = 'linux-6.1'\n[drive]\nwrite_cache = false\n\
+             [volume]\ndrives = '4xst16000nm001g'\n{volume}\n{workloads}\n"
         ));
         Verdict::new(&manifest, &records, &Wishes::default()).unwrap()
+    }
+
+    fn random(name: &str, op: &str) -> String {
+        format!("[workload.{name}]\nkind = 'random'\nop = '{op}'\nblock = '4KiB'\ndepth = 8\n")
     }
 
     /// Small random writes do not care for the chunk, and the first by luck is no advice.
     #[test]
     fn a_chunk_that_makes_no_difference_is_not_chosen() {
-        let verdict = judged("['md-raid10', 'md-raid5']", "write");
-        assert_eq!(verdict.any_will_do, ["volume.interleave"], "{}", verdict.answer);
-        let answer = &verdict.answer;
-        assert!(answer.starts_with("Use level md-raid10: w "), "{answer}");
-        let rest = " No reliable difference by interleave (8 to 8192): keep yours.";
-        assert!(answer.ends_with(rest), "{answer}");
-        let about = |about: &str| verdict.points.iter().any(|point| point.about == about);
-        assert!(about("next best") && !about("tied") && !about("settings"), "{:?}", verdict.points);
+        let levels = format!("level = ['md-raid10', 'md-raid5']\n{CHUNKS}");
+        for workloads in [random("w", "write"), random("w", "write") + &random("r", "read")] {
+            let verdict = judged(&levels, &workloads);
+            let answer = &verdict.answer;
+            assert_eq!(verdict.any_will_do, ["volume.interleave"], "{answer}");
+            assert!(answer.starts_with("Use level md-raid10: "), "{answer}");
+            let rest =
+                " No reliable difference by interleave (8 (4 KiB) to 8192 (4 MiB)): keep yours.";
+            assert!(answer.ends_with(rest), "{answer}");
+            let line = |about: &str| verdict.points.iter().find(|point| point.about == about);
+            assert!(line("tied").is_none() && line("settings").is_none(), "{:?}", verdict.points);
+            assert!(line("next best").unwrap().text.starts_with("level md-raid5, "));
+        }
     }
 
-    /// A level that is as fast is another risk and another size, and is named as before.
+    /// A bitmap that costs reads nothing is not waved through: without one a crash costs hours.
     #[test]
-    fn a_level_that_ties_is_not_waved_through() {
-        let verdict = judged("['md-raid0', 'md-raid10']", "read");
-        assert!(!verdict.any_will_do.contains(&"volume.level".to_string()), "{}", verdict.answer);
+    fn a_choice_of_risk_is_never_free() {
+        let verdict = judged(
+            "level = ['md-raid10', 'md-raid5']\nbitmap = ['none', 'internal']\ninterleave = '64KiB'",
+            &(random("r", "read") + &random("w", "write")),
+        );
+        assert_eq!(verdict.any_will_do, Vec::<String>::new(), "{}", verdict.answer);
+    }
+
+    /// Reads in order care for the chunk.
+    #[test]
+    fn a_chunk_that_makes_one_is_chosen() {
+        let workload = "[workload.s]\nkind = 'sequential'\nblock = '1MiB'\ndepth = 1\n";
+        let verdict = judged(&format!("level = ['md-raid10', 'md-raid5']\n{CHUNKS}"), workload);
+        assert_eq!(verdict.any_will_do, Vec::<String>::new(), "{}", verdict.answer);
     }
 }

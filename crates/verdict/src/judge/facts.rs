@@ -334,8 +334,7 @@ pub const CACHED: &str =
     "a power cut loses acknowledged writes (write caches are on, and nothing flushes them)";
 
 /// The same of a trace, which flushes when it did where it was recorded.
-const SINCE_FLUSH: &str =
-    "a power cut loses writes acknowledged since the trace's last flush (write caches are on)";
+pub const SINCE_FLUSH: &str = "a power cut loses writes acknowledged since the trace's last flush, if it has any (write caches are on)";
 
 fn lost_by_crash(manifest: &Manifest, stated: &Stated) -> Option<String> {
     let mount = stated.value("fs.mount").or_else(|| stated.value("fs.options")).unwrap_or_default();

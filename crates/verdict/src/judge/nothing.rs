@@ -1,7 +1,7 @@
 //! Why there is no answer: nothing to choose, or no layout that may be chosen.
 
 use super::aim::EVERY_WORKLOAD;
-use super::facts::CACHED;
+use super::facts::{CACHED, SINCE_FLUSH};
 use super::{LeftOut, Verdict, Wishes};
 use crate::tables::listed;
 use store::factor::{Factors, Role};
@@ -30,7 +30,8 @@ fn none_is_safe(left_out: &[LeftOut]) -> String {
         return format!("No layout here is safe. {advice}.");
     }
     let is_cache = left_out.iter().any(|out| {
-        out.facts.lost_by_crash.as_ref().is_some_and(|why| why == CACHED && shared.contains(why))
+        let why = out.facts.lost_by_crash.as_ref();
+        why.is_some_and(|why| [CACHED, SINCE_FLUSH].contains(&why.as_str()) && shared.contains(why))
     });
     let advice = if is_cache {
         "Take drives with power-loss protection or without a write cache, have the work flush what must last, \

@@ -128,7 +128,10 @@ pub(super) fn points(verdict: &Verdict) -> Vec<Point> {
     let told: Vec<&Situation> = told.collect();
     let best = verdict.ranked.first();
     let same = |situation: &&Situation| {
-        best.is_some_and(|best| situation.tied.len() == 1 && situation.suits(&best.at))
+        best.is_some_and(|best| {
+            let is_it = |at| verdict.is_the_same(at, &best.at);
+            situation.suits(&best.at) && situation.tied.iter().all(is_it)
+        })
     };
     if verdict.situations.len() < 2 || told.iter().all(same) {
         return Vec::new();

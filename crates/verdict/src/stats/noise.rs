@@ -221,12 +221,8 @@ impl Noise {
 
     /// Half the 95 % interval of the difference of two logarithms that rest on so many trials.
     pub fn half_width(&self, trials_a: usize, trials_b: usize) -> f64 {
-        let variance = |trials: usize| match self.source {
-            // One alone, or several that are the same.
-            NoiseSource::Trials => 1.0,
-            _ => 1.0 / trials.max(1) as f64,
-        };
-        self.spread(variance(trials_a) + variance(trials_b)) + self.model_error.ln_1p() + self.luck
+        let variances = self.variance(trials_a) + self.variance(trials_b);
+        self.spread(variances) + self.model_error.ln_1p() + self.luck
     }
 
     /// The 95 % interval of the median of samples: the bootstrap's, with few trials the noise around
@@ -239,11 +235,21 @@ impl Noise {
             None => 1.0,
         };
         let known = self.source != NoiseSource::Unknown || self.level_error.is_some();
-        let own = bootstrap::median_interval(samples, 1).or_else(|| {
-            let half = self.spread(1.0 / samples.len() as f64);
+        let several = Some(samples).filter(|_| self.source != NoiseSource::Trials);
+        let own = several.and_then(|of| bootstrap::median_interval(of, 1)).or_else(|| {
+            let half = self.spread(self.variance(samples.len()));
             known.then(|| Interval { low: value * (-half).exp(), high: value * half.exp() })
         })?;
         Some(Interval { low: own.low / error, high: own.high * error })
+    }
+
+    /// That of the mean of so many trials, in units of one's.
+    fn variance(&self, trials: usize) -> f64 {
+        match self.source {
+            // One alone, or several that are the same.
+            NoiseSource::Trials => 1.0,
+            _ => 1.0 / trials.max(1) as f64,
+        }
     }
 
     fn spread(&self, variances: f64) -> f64 {
@@ -303,6 +309,8 @@ mod tests {
         assert_eq!((told.source, told.pairs), (NoiseSource::Trials, None));
         assert!(told.difference(Better::Lower, &cells[0], &cells[1]).is_tie());
         assert_eq!(told.half_width(5, 5).to_bits(), told.half_width(1, 1).to_bits());
+        let of = told.interval(&cells[0]).unwrap();
+        assert!(of.low < 0.14 && of.high > 0.16, "{of:?}");
         // Any that differ do say it.
         let cells = [vec![0.149, 0.150], vec![0.163, 0.163]];
         let noise = Noise::of(&cells, None, 0.0).or_of_trials(&[0.05, 0.05]).in_pairs(&cells);
