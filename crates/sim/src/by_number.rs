@@ -19,14 +19,6 @@ pub(crate) type ByName<T> = HashMap<Rc<str>, T, BuildHasherDefault<Spread>>;
 /// 2^64 over the golden ratio: multiplied by it, numbers that differ little differ in all bits of the product.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A number whose last bits depend on all bits of `number`. A table takes its slots from the last bits, and those of a
-/// product say little: blocks are multiples of a power of two. Both halves together say enough.
-#[inline]
-pub(crate) fn spread(number: u64) -> u64 {
-    let product = u128::from(number) * u128::from(SPREAD);
-    (product >> u64::BITS) as u64 ^ product as u64
-}
-
 /// Spreads numbers over a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spread(u64);
@@ -51,7 +43,10 @@ impl Hasher for Spread {
     }
 
     fn write_u64(&mut self, number: u64) {
-        self.0 = spread(self.0 ^ number);
+        // A table takes its slots from the last bits, and those of a product say little: blocks are
+        // multiples of a power of two. Both halves together say enough.
+        let product = u128::from(self.0 ^ number) * u128::from(SPREAD);
+        self.0 = (product >> u64::BITS) as u64 ^ product as u64;
     }
 }
 

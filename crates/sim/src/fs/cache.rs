@@ -20,10 +20,8 @@
 mod index;
 mod neighbours;
 
-use crate::by_number::spread;
 use crate::{Nanos, Tag};
 use index::Index;
-use std::cell::Cell;
 use std::ops::Range;
 
 pub(super) type BufferId = u32;
@@ -95,10 +93,6 @@ pub(super) struct Buffer {
 }
 
 const NONE: BufferId = BufferId::MAX;
-/// Of a buffer that is not used: no block begins there.
-const NOWHERE: u64 = u64::MAX;
-/// How many buffers are remembered.
-const LATELY: usize = 256;
 /// The largest block of a file system.
 const LARGEST_SECTORS: u64 = 128;
 
@@ -117,8 +111,6 @@ pub(super) struct Cache {
     buffers: Vec<Buffer>,
     free: Vec<BufferId>,
     by_sector: Index,
-    /// By a hash of their first sectors, buffers that were found lately: mostly they are looked for again.
-    lately: [Cell<BufferId>; LATELY],
     /// For each pool, its clean and its dirty buffers, and those that were only read.
     lists: [[List; 3]; 2],
     /// The sectors that pages share that were only read; `None` where they are like any other.
@@ -142,7 +134,6 @@ impl Cache {
             buffers: Vec::new(),
             free: Vec::new(),
             by_sector: Index::default(),
-            lately: [const { Cell::new(NONE) }; LATELY],
             lists: [[EMPTY; 3]; 2],
             turns_sectors: None,
             only_read_sectors: 0,
@@ -174,21 +165,8 @@ impl Cache {
         &self.buffers[id as usize]
     }
 
-    #[inline]
     pub(super) fn find(&self, sector: u64) -> Option<BufferId> {
-        let lately = &self.lately[(spread(sector) % LATELY as u64) as usize];
-        let buffer = self.buffers.get(lately.get() as usize);
-        if buffer.is_some_and(|it| it.extent.sector == sector) {
-            return Some(lately.get());
-        }
-        self.search(sector, lately)
-    }
-
-    #[inline(never)]
-    fn search(&self, sector: u64, lately: &Cell<BufferId>) -> Option<BufferId> {
-        let id = self.by_sector.get(sector)?;
-        lately.set(id);
-        Some(id)
+        self.by_sector.get(sector)
     }
 
     /// Sectors of a pool that are dirty.
@@ -275,7 +253,6 @@ impl Cache {
         self.by_sector.remove(extent.sector);
         self.held_sectors[pool as usize] -= u64::from(extent.sectors);
         self.doomed -= usize::from(self.buffers[id as usize].doomed);
-        self.buffers[id as usize].extent.sector = NOWHERE;
         self.free.push(id);
     }
 
@@ -587,30 +564,6 @@ mod tests {
         assert_eq!(around(&cache, ids[1], 48), ids[1..4]);
         cache.set(ids[2], State::Clean);
         assert_eq!(around(&cache, ids[0], 128), ids[..2]);
-    }
-
-    /// Where blocks come, go and are renamed, what was found lately is what is there.
-    #[test]
-    fn what_was_found_lately_is_what_is_there() {
-        let mut cache = Cache::new(1 << 20, 1 << 20);
-        let mut random = 7_u64;
-        let mut found = 0;
-        for _ in 0..100_000 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let [some, other] = [block(random >> 40 & 511), block(random >> 50 & 511)];
-            let is_free = cache.by_sector.get(other.sector).is_none();
-            match (cache.by_sector.get(some.sector), random >> 33 & 7) {
-                (None, 0..4) => _ = cache.insert(some, Pool::Data, 1, State::Clean),
-                (Some(id), 0) => cache.remove(id),
-                (Some(id), 1) if is_free => cache.rename(id, other.sector),
-                _ => {}
-            }
-            for Extent { sector, .. } in [some, other] {
-                assert_eq!(cache.find(sector), cache.by_sector.get(sector));
-                found += usize::from(cache.find(sector).is_some());
-            }
-        }
-        assert!(found > 50_000, "{found}");
     }
 
     /// A touched buffer goes to the end of its list, as if it were taken out and put in again.
