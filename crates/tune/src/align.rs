@@ -53,15 +53,15 @@ impl Align {
                     .into()
             }
             Some(times) if self.ignore => format!(
-                "make XFS with `-d noalign`: with the stripes that md tells it {}",
+                "make XFS with `-d noalign`: aligned to md's stripes it is {}",
                 pair.slower(1.0 / times)
             ),
             Some(times) if times > 1.0 && !pair.is_within_error(times) => format!(
-                "keep the stripes that md tells XFS: with `-d noalign` {}",
+                "keep the stripes that md tells XFS: with `-d noalign` it is {}",
                 pair.slower(times)
             ),
             Some(times) if times < 1.0 && !pair.is_within_error(1.0 / times) => format!(
-                "keep the stripes that md tells XFS: without `-d noalign` {}, which is too little to set it for",
+                "keep the stripes that md tells XFS: aligned to them it is {}, which is too little to set `-d noalign` for",
                 pair.slower(1.0 / times)
             ),
             Some(_) => {
@@ -86,12 +86,14 @@ mod tests {
     #[test]
     fn only_what_gains_a_tenth_is_set() {
         let line = |times: f64| of(times).line().1;
-        let set = "make XFS with `-d noalign`: with the stripes that md tells it 20 % slower";
+        let set = "make XFS with `-d noalign`: aligned to md's stripes it is 20 % slower";
         assert_eq!((line(0.8).as_str(), of(0.8).ignores()), (set, true));
         let even = "keep the stripes that md tells XFS: no reliable difference with `-d noalign`";
         assert_eq!([line(1.0), line(0.98), line(1.02)], [even; 3]);
-        assert!(line(1.25).ends_with(": with `-d noalign` 20 % slower"), "{}", line(1.25));
-        assert!(line(0.94).ends_with("6 % slower, which is too little to set it for"));
+        assert!(line(1.25).ends_with(": with `-d noalign` it is 20 % slower"), "{}", line(1.25));
+        assert!(
+            line(0.94).ends_with("it is 6 % slower, which is too little to set `-d noalign` for")
+        );
         let failed = Align::of(Pair::failed("the guest ended".into()));
         assert!(failed.line().1.ends_with("because a trial failed: the guest ended"));
         assert!([1.0, 1.25, 0.94].iter().all(|&times| !of(times).ignores()) && !failed.ignores());

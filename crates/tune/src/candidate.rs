@@ -2,6 +2,7 @@
 
 use crate::question::DEFAULT_CACHE;
 use block::layout::Level;
+use lab::{Error, Result};
 
 /// A layout that may be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,4 +51,21 @@ impl Candidate {
             .map(|(key, value)| (format!("volume.{key}"), value.to_string()))
             .into()
     }
+}
+
+/// The level that `--level` names, of those that are `known`: `raid6` is Linux's, too.
+pub(crate) fn level_named(name: &str, known: &[&str]) -> Result<Level> {
+    let is_known = |level: &Level| known.contains(&level.name);
+    let of_md = format!("md-{}", name.trim().to_ascii_lowercase());
+    if let Some(level) = of_md.parse().ok().filter(is_known) {
+        return Ok(level);
+    }
+    let level: Level =
+        name.parse().map_err(|error| Error::input(format!("--level {name}: {error}")))?;
+    Some(level).filter(is_known).ok_or_else(|| {
+        Error::input(format!(
+            "--level {name}: not a level that tune can choose; write one or more of {}",
+            known.join(", ")
+        ))
+    })
 }

@@ -10,12 +10,14 @@ mod ffs;
 mod file_systems;
 mod fio;
 mod of_trial;
+mod queue;
 mod requests;
 mod terraform;
 
 pub(crate) use file_systems::{ChosenFileSystem, Stripes};
 pub use fio::Fio;
 pub(crate) use of_trial::{file_system_of, of_trial};
+use queue::Queue;
 pub(crate) use requests::Requests;
 use requests::raidz_kib;
 pub(crate) use terraform::volumes;
@@ -452,43 +454,6 @@ impl Plan<'_> {
         }
         commands.extend(self.fio.as_ref().map(|fio| check(&fio.what, fio.line())));
         commands
-    }
-}
-
-/// The queue of a device, of which Linux has settings.
-pub(super) struct Queue {
-    /// What people call the device.
-    name: String,
-    /// Its name in /sys/block, as a shell finds it.
-    block: String,
-    /// What tells it from others in a udev rule.
-    rule: String,
-}
-
-impl Queue {
-    /// The array that is mounted.
-    fn of_md() -> Queue {
-        Queue { name: "md0".into(), block: "md0".into(), rule: "KERNEL==\"md0\"".into() }
-    }
-
-    /// A `device` of the device mapper, whose number may be another after a restart.
-    fn of_mapper(name: &str, device: &str) -> Queue {
-        Queue {
-            name: device.into(),
-            block: format!("$(basename $(readlink -f {device}))"),
-            rule: format!("ENV{{DM_NAME}}==\"{name}\""),
-        }
-    }
-
-    /// The one drive, by its current name.
-    fn of_drive() -> Queue {
-        let block = "$(basename $disks)";
-        // The shell has a word between two quotes.
-        Queue {
-            name: "the drive".into(),
-            block: block.into(),
-            rule: format!("KERNEL==\"'{block}'\""),
-        }
     }
 }
 

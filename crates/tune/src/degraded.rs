@@ -128,7 +128,8 @@ fn share(
     };
     let mut both = experiment.clone();
     both.set_values(FAILED.0, &format!("{WHOLE},{}", FAILED.1)).ok()?;
-    let manifest = Run::plan(&both, tried.rig()).ok()?.manifest().asked(&[FAILED.0.into()]).ok()?;
+    let choices: Vec<String> = row.at.keys().cloned().chain([FAILED.0.into()]).collect();
+    let manifest = Run::plan(&both, tried.rig()).ok()?.manifest().asked(&choices).ok()?;
     let with = |record: &Record, at: &At, value: &str| {
         let mut record = record.clone();
         record.at.extend(at.clone());

@@ -13,6 +13,7 @@ use crate::factors::Decides;
 use crate::front::{self, FrontRow};
 use crate::mount::rivals::{Rivals, with_options};
 use crate::page::Page;
+use crate::pick::of_experiment;
 use crate::posed::search::measured;
 use crate::question::Question;
 use crate::rules::layouts;
@@ -236,6 +237,7 @@ pub fn tune_experiment(
         assumed: asked_for.assumed(&verdict),
         confirmed: confirmed.cloned(),
         warnings: space.warnings.clone(),
+        none_meets: judged.none_meets(),
         evaluations: trials,
         evaluations_left: clock.left_of_search()[1],
         short_evaluations: 0,

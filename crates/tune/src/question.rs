@@ -2,6 +2,7 @@
 
 use crate::beforehand::Figures;
 use crate::candidate::Candidate;
+use crate::candidate::level_named;
 use crate::clock::Clock;
 use crate::danger::{self, Limit, Resync};
 use crate::drives::Drives;
@@ -232,22 +233,7 @@ impl Question {
 
     /// The levels that are named, or all that are worth trying, without those that have no use for spares where there are some.
     fn asked_levels(&self, known: &[&str]) -> Result<Vec<Level>> {
-        let named = |name: &String| {
-            // `raid6` is Linux's, where that is what can be chosen.
-            let of_md = format!("md-{}", name.trim());
-            let known_name = known.iter().find(|known| **known == of_md).copied();
-            let level: Level = known_name
-                .unwrap_or(name)
-                .parse()
-                .map_err(|error| Error::input(format!("--level {name}: {error}")))?;
-            let is_known = known.contains(&level.name);
-            is_known.then_some(level).ok_or_else(|| {
-                Error::input(format!(
-                    "--level {name}: not a level that tune can choose; write one or more of {}",
-                    known.join(", ")
-                ))
-            })
-        };
+        let named = |name: &String| level_named(name, known);
         let all: Vec<Level> = if self.levels.is_empty() {
             let known = known.iter().filter_map(|name| name.parse::<Level>().ok());
             known.filter(|level| self.is_worth_trying(level)).collect()
@@ -619,6 +605,9 @@ pub(crate) mod tests {
         // Linux's own name of it is enough.
         asked.levels = vec!["raid6".into()];
         assert_eq!(asked.possible().unwrap()[0].name, "md-raid6");
+        for (name, level) in [("RAID1", "md-mirror"), ("raid10", "md-raid10")] {
+            assert_eq!(super::level_named(name, &["md-mirror", "md-raid10"]).unwrap().name, level);
+        }
     }
 
     #[test]

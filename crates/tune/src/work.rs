@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use store::error::did_you_mean;
 use store::input;
+use verdict::judge::shingled::SMALL_BYTES;
 
 /// Work that has a name, and the file that says what it is.
 pub const NAMED: [(&str, &str); 11] = [
@@ -78,9 +79,6 @@ const REQUESTS: [&str; 3] = ["sequential", "strided", "random"];
 
 /// The keys of requests that end a trial.
 const LENGTHS: [&str; 3] = ["amount", "count", "runtime"];
-
-/// Random writes of less are small: write caches of disks (256 MiB) take thousands of them.
-const SMALL_BYTES: u64 = 128 << 10;
 
 /// The size of the requests of this workload in bytes, where it says one: a number is of sectors, as in an experiment.
 pub(crate) fn block_bytes(work: &toml::Table) -> Option<u64> {

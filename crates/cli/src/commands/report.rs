@@ -59,17 +59,27 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
     said(output, &verdict, &wishes)
 }
 
-/// What is said where no layout meets the wishes.
-pub(super) const NONE_MEETS: &str = "no layout meets what `--subject-to` and `--safe` ask for";
+/// That no layout meets the wishes; nothing where there are none.
+pub(super) fn none_meets(safe: bool, subject_to: &[String]) -> Option<Error> {
+    let wishes = match (safe, subject_to) {
+        (false, []) => return None,
+        (true, []) => "`--safe` asks",
+        (false, _) => "`--subject-to` asks",
+        (true, _) => "`--subject-to` and `--safe` ask",
+    };
+    Some(Error::failure(format!("no layout meets what {wishes} for")))
+}
 
 /// The output; where no layout meets what was asked, it is printed, and the command fails, as `ileave tune` does.
 fn said(output: String, verdict: &Verdict, wishes: &Wishes) -> Result<String> {
-    let asks = wishes.safe || !wishes.subject_to.is_empty();
-    if !asks || !verdict.ranked.is_empty() || verdict.left_out.is_empty() {
-        return Ok(output);
+    let error = none_meets(wishes.safe, &wishes.subject_to).filter(|_| verdict.none_meets());
+    match error {
+        None => Ok(output),
+        Some(error) => {
+            print(&output)?;
+            Err(error)
+        }
     }
-    print(&output)?;
-    Err(Error::failure(NONE_MEETS))
 }
 
 /// How many trials are finished where some are not, and how the others are run: those of cells that failed only where that is

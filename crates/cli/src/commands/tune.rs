@@ -1,7 +1,7 @@
 //! `ileave tune`.
 
 use super::catalogue::inventory;
-use super::report::NONE_MEETS;
+use super::report::none_meets;
 use super::run::{note, open, warn};
 use super::written::PAGE;
 use super::{print, print_json};
@@ -92,10 +92,11 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     let written = PAGE.also(flags.html.as_deref(), || found.html())?;
     let output = if flags.json { print_json(&found.json()) } else { found.text() + &written };
     // As `ileave report` does: what was measured is printed, and the command fails.
-    let asks = flags.safe || !flags.subject_to.is_empty();
-    if asks && found.best.is_empty() {
+    if found.none_meets
+        && let Some(error) = none_meets(flags.safe, &flags.subject_to)
+    {
         print(&output)?;
-        return Err(Error::failure(NONE_MEETS));
+        return Err(error);
     }
     Ok(output)
 }

@@ -51,7 +51,8 @@ keys! {
         stripe_cache_rows: u32 = choice("stripe_cache", Takes::Count(17, 32_768)).default("256"),
         /// I/O scheduler that Linux has before each member: mq-deadline, none, or `auto`, as it chooses by itself: mq-deadline
         /// for disks and for drives of up to 32 commands, none for others; an older disk by itself (`single`, sectors of
-        /// 512 bytes) has none of Linux's queues unless a scheduler or `nr_requests` is set; bfq and kyber with `--on kernel` only
+        /// 512 bytes, `md-hdd` aside) has none of Linux's queues unless a scheduler or `nr_requests` is set; bfq and kyber with
+        /// `--on kernel` only
         scheduler: Scheduling = choice("scheduler", Scheduling::TAKES).default("auto"),
         /// Requests that Linux's queue before each member holds, with those that the member has (`nr_requests`); who sends one
         /// more waits until one is done. Without it twice as many as the member takes, up to 256; with the scheduler none as

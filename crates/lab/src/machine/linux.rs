@@ -154,7 +154,7 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
     let level = &volume.level;
     let has_copies = level.losses_survived(level.members_min()) > 0 && !level.has_stripe_cache();
     if let Some(files) = &setup.files {
-        let is_one = level.name == "single" || volume.controller.is_some();
+        let is_one = volume.members.len() == 1 || volume.controller.is_some();
         let ahead = if is_one || level.has_stripe_cache() || !volume.is_on_linux {
             BlocksAhead::Together
         } else {

@@ -18,6 +18,14 @@ pub(super) fn nothing_to_choose(factors: &Factors) -> String {
     }
 }
 
+impl Verdict {
+    /// Whether a wish left out the last layout: what was not steady or too slow was judged by none.
+    pub fn none_meets(&self) -> bool {
+        let by_wish = |out: &LeftOut| !out.is_unsteady && !out.is_overloaded;
+        self.ranked.is_empty() && self.left_out.iter().any(by_wish)
+    }
+}
+
 /// Why no layout is safe: what all of them share, and what would help.
 fn none_is_safe(left_out: &[LeftOut]) -> String {
     let mut others = left_out.iter().filter(|out| out.is_unsafe);

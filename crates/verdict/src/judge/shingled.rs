@@ -1,6 +1,8 @@
 //! What an answer about shingled disks rests on, and what they are unfit for.
 
 use super::answer::{Point, point};
+use block::SECTOR_BYTES;
+use block::units::parse_sectors;
 use store::Manifest;
 
 /// What is said of shingled disks, whose model little but a few published figures holds.
@@ -20,13 +22,39 @@ pub(super) fn told(manifest: &Manifest) -> Option<Point> {
     })
 }
 
-/// Whether a workload writes at random.
+/// Random writes of less are small: write caches of disks (256 MiB) take thousands of them.
+pub const SMALL_BYTES: u64 = 128 << 10;
+
+/// Whether a workload has small writes at random.
 fn is_unfit(manifest: &Manifest) -> bool {
     let settings = manifest.settings();
-    manifest.workloads.iter().filter(|name| !manifest.only_read.contains(name)).any(|name| {
-        let kind = settings.get(&format!("workload.{name}.kind"));
-        kind.is_some_and(|kind| kind.as_str() == Some("random"))
+    let values = |path: String| -> Vec<String> {
+        match settings.get(&path) {
+            Some(toml::Value::Array(all)) => all.iter().map(plain_toml).collect(),
+            Some(one) => vec![plain_toml(one)],
+            None => Vec::new(),
+        }
+    };
+    let is_small = |text: &String| {
+        parse_sectors(text).is_ok_and(|sectors| sectors * SECTOR_BYTES < SMALL_BYTES)
+    };
+    // Streams stand by their own names, whatever their group is called.
+    let kinds =
+        settings.keys().filter_map(|path| path.strip_prefix("workload.")?.strip_suffix(".kind"));
+    kinds.filter(|name| !manifest.only_read.iter().any(|only| only == name)).any(|name| {
+        let is_random = values(format!("workload.{name}.kind")).iter().any(|kind| kind == "random");
+        let blocks = values(format!("workload.{name}.block"));
+        let ops = values(format!("workload.{name}.op"));
+        let shares = values(format!("workload.{name}.reads_percent"));
+        let writes =
+            ops.iter().any(|op| op == "write") || shares.iter().any(|share| share != "100");
+        is_random && writes && (blocks.is_empty() || blocks.iter().any(is_small))
     })
+}
+
+/// A value of a setting as text.
+fn plain_toml(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), String::from)
 }
 
 #[cfg(test)]
@@ -37,18 +65,16 @@ mod tests {
     #[test]
     fn random_writes_to_shingled_disks_are_advised_against() {
         let said = |drives: &str, kind: &str, op: &str| {
-            let (mut manifest, records) = modelled(&format!(
+            let (manifest, records) = modelled(&format!(
                 "[volume]\ndrives = '2x{drives}'\nlevel = ['md-raid0', 'md-mirror']\n[host]\nname = 'linux-6.1'\n\
-                 [workload.w]\nkind = '{kind}'\nblock = '16KiB'\nop = '{op}'\ncount = 50\n"
+                 [workload.w]\nkind = '{kind}'\nop = '{op}'\ncount = 50\n"
             ));
-            if op == "read" {
-                manifest.only_read = vec!["w".into()];
-            }
             let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
             let line = verdict.points.into_iter().find(|point| point.about == "shingled");
             line.map(|line| line.text.starts_with("shingled disks are unfit"))
         };
-        assert_eq!(said("wd40efax", "random", "write"), Some(true));
+        assert_eq!(said("wd40efax", "random", "write'\nblock = '16KiB"), Some(true));
+        assert_eq!(said("wd40efax", "random", "write'\nblock = '64MiB"), Some(false));
         assert_eq!(said("wd40efax", "random", "read"), Some(false));
         assert_eq!(said("wd40efax", "sequential", "write"), Some(false));
         assert_eq!(said("wd740gd", "random", "write"), None);
