@@ -71,9 +71,6 @@ pub struct Tuned {
     /// Cells left out as impossible, keys without effect.
     #[serde(skip)]
     pub warnings: Vec<String>,
-    /// Whether no layout meets what `--safe` and `--subject-to` ask for.
-    #[serde(skip)]
-    pub none_meets: bool,
     /// Cells measured by the search, each seed counted; not those of spares, failed members and what-ifs.
     pub evaluations: usize,
     /// Cells that the search still asked for when the time was over (`--time-limit`): at least so many more would have been measured.
@@ -119,6 +116,11 @@ pub struct FactorShare {
 }
 
 impl Tuned {
+    /// Whether no layout meets what `--safe` and `--subject-to` ask for.
+    pub fn none_meets(&self) -> bool {
+        self.best.is_empty() && self.page.verdict.none_meets()
+    }
+
     /// The keys that every answer has, in JSON.
     pub fn json(&self) -> Json {
         json!(self)

@@ -13,6 +13,7 @@ use crate::spares::in_use;
 use block::layout::{Level, Spread};
 use block::units::{format_bytes, parse_bytes};
 use lab::catalogue::{Drive, Model};
+use lab::formats::fio::AS_DIRECT;
 use risk::in_words;
 use risk::inputs::Inputs;
 use serde_json::{Map, Value as Json};
@@ -46,6 +47,11 @@ const OF_VERDICT: [&str; 17] = [
     "host",
     "full queues",
 ];
+
+/// What is said where a job's page cache is left out.
+const CACHED_JOB: &str = "the job goes through the page cache, and this answer is about direct requests: writes through the cache make \
+                          whole rows of RAID 5 and 6 and need no reads, so these levels may be several times as fast as here, and \
+                          ahead; write `direct = false` into an experiment (docs/md.md)";
 
 /// What is said of writes to the page cache that come at a rate.
 const UNWAITED: &str = "no program waits for buffered writes that come at a rate, so layouts are ranked by the rate that they reach, and \
@@ -244,6 +250,7 @@ impl Found<'_> {
         let past = self.question.work.past_the_page_cache.clone();
         lines.extend(past.map(|text| ("page cache".into(), text)));
         lines.extend(self.beyond_the_model());
+        lines.extend(self.as_direct());
         lines.extend(self.outer_tracks().map(|text| ("tracks".into(), text)));
         lines.extend(never_grows(&self.best.level).map(|text| ("growth".into(), text.into())));
         let range = |range: &risk::inputs::Range| {
@@ -342,6 +349,12 @@ impl Found<'_> {
     fn beyond_the_model(&self) -> Option<(String, String)> {
         let text = shingled(self.question)?;
         Some(("shingled".into(), text))
+    }
+
+    /// That a job goes through the page cache and is answered as direct requests.
+    fn as_direct(&self) -> Option<(String, String)> {
+        let is_cached = self.question.work.warnings.iter().any(|told| told.contains(AS_DIRECT));
+        is_cached.then(|| ("page cache".into(), CACHED_JOB.into()))
     }
 
     /// That the rate of a stream on disks is one of the beginning, where their tracks are longest.
@@ -474,6 +487,21 @@ pub(crate) mod tests {
     use lab::rig::sim::Sim;
     use lab::{Keep, run};
     use verdict::Wishes;
+
+    /// Direct writes of one program cost RAID 5 reads that the page cache spares it.
+    #[test]
+    fn a_job_through_the_page_cache_is_answered_with_a_doubt() {
+        let mut asked = crate::question::tests::question("4x st16000nm001g", "media", 1);
+        asked.levels = vec!["md-raid5".into()];
+        let says = |asked: crate::Question| {
+            let asked = crate::question::tests::without_what_ifs(asked);
+            let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
+            found.lines.iter().any(|(about, text)| about == "page cache" && text == CACHED_JOB)
+        };
+        asked.work.warnings = vec![format!("nas.fio:2: `direct=0`: {AS_DIRECT}")];
+        assert!(says(asked));
+        assert!(!says(crate::question::tests::question("2x 980 pro 1tb", "vm", 1)));
+    }
 
     #[test]
     fn shingled_disks_are_unfit_for_small_random_writes() {

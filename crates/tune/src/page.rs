@@ -13,7 +13,7 @@ use verdict::report::html;
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
     results: Results,
-    verdict: Verdict,
+    pub(crate) verdict: Verdict,
 }
 
 impl Page {

@@ -237,7 +237,6 @@ pub fn tune_experiment(
         assumed: asked_for.assumed(&verdict),
         confirmed: confirmed.cloned(),
         warnings: space.warnings.clone(),
-        none_meets: judged.none_meets(),
         evaluations: trials,
         evaluations_left: clock.left_of_search()[1],
         short_evaluations: 0,

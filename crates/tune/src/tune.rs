@@ -119,7 +119,6 @@ fn answered(
         assumed: assumed(question, &tried),
         confirmed: confirmed.cloned(),
         warnings: warnings(&tried, best)?,
-        none_meets: false,
         evaluations: count,
         evaluations_left,
         short_evaluations: tried.short.len(),

@@ -92,7 +92,7 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     let written = PAGE.also(flags.html.as_deref(), || found.html())?;
     let output = if flags.json { print_json(&found.json()) } else { found.text() + &written };
     // As `ileave report` does: what was measured is printed, and the command fails.
-    if found.none_meets
+    if found.none_meets()
         && let Some(error) = none_meets(flags.safe, &flags.subject_to)
     {
         print(&output)?;

@@ -36,8 +36,8 @@ impl IdleKeys {
         }
     }
 
-    /// A warning for each drive and key.
-    pub(super) fn warnings(&self, origin: &str) -> Vec<String> {
+    /// A warning for each drive and key, and for each workload of `trials` with programs that have no request.
+    pub(super) fn warnings(&self, origin: &str, trials: &[Trial]) -> Vec<String> {
         let foreign = self.foreign.iter().map(|((drive, key), class)| {
             format!(
                 "{origin}: `drive.{key}` has no effect on {drive}, whose class `{class}` does not model it; \
@@ -51,13 +51,13 @@ impl IdleKeys {
                  commands; set `drive.queue_depth`, too"
             )
         });
-        foreign.chain(idle).collect()
+        foreign.chain(idle).chain(programs(origin, trials)).collect()
     }
 }
 
 /// A warning for each workload whose jobs have more programs than requests in flight in all trials: a sweep of depths may begin
 /// below them.
-pub(super) fn programs(origin: &str, trials: &[Trial]) -> Vec<String> {
+fn programs(origin: &str, trials: &[Trial]) -> Vec<String> {
     let mut all: BTreeMap<&str, Option<[u64; 2]>> = BTreeMap::new();
     for work in trials.iter().flat_map(Trial::requests) {
         let idle = work.idle_programs();

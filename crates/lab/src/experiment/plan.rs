@@ -5,7 +5,7 @@ use super::checks::check_keys_apply;
 use super::engine::{on_a_real_kernel, sent_by};
 use super::fault::{FaultKeys, FaultSetup};
 use super::file::{Experiment, Setting};
-use super::idle::{self, IdleKeys};
+use super::idle::IdleKeys;
 use super::page_cache::PageCache;
 use super::queues::check_requests;
 use super::seeds::{mixed, shuffle};
@@ -188,8 +188,7 @@ impl Plan {
             };
             plan.add(trial, &run).map_err(|error| error.context(&experiment.origin))?;
         }
-        plan.warnings.extend(plan.idle.warnings(&experiment.origin));
-        plan.warnings.extend(idle::programs(&experiment.origin, &plan.trials));
+        plan.warnings.extend(plan.idle.warnings(&experiment.origin, &plan.trials));
         plan.warnings.append(&mut trees.warnings);
         plan.trees = trees.digests;
         let told = traces.warnings.iter().map(|told| format!("{}: {told}", experiment.origin));

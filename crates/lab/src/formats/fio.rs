@@ -81,12 +81,15 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
     Ok(JobFile { experiment, warnings })
 }
 
+/// What is said of jobs that go through the page cache.
+pub const AS_DIRECT: &str = "taken as direct requests";
+
 /// What is taken of jobs and may not be meant, for whoever wrote them.
 fn assumed(label: &str, jobs: &[Job]) -> Vec<String> {
     let mut warnings: Vec<String> = Vec::new();
     warnings.extend(jobs.iter().find(|job| !job.says_direct).map(|job| {
         format!(
-            "{label}:{}: [{}] does not say `direct`, so fio takes the page cache; taken as direct requests: write \
+            "{label}:{}: [{}] does not say `direct`, so fio takes the page cache; {AS_DIRECT}: write \
              `direct=1` if that is meant, or `direct = false` into an experiment for the page cache",
             job.line, job.name
         )

@@ -1,7 +1,7 @@
 //! fio's options: those that say what a job does, and those that cannot change it here.
 
 use super::job::{Job, Rates};
-use super::shown;
+use super::{AS_DIRECT, shown};
 use crate::error::nearest;
 
 /// What came of an option: a warning, or nothing to say.
@@ -124,7 +124,7 @@ pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied
             job.says_direct = true;
             if on != (option == "direct") {
                 return Ok(Some(format!(
-                    "`{option}={}`: taken as direct requests; for the page cache write `direct = false` into an experiment",
+                    "`{option}={}`: {AS_DIRECT}; for the page cache write `direct = false` into an experiment",
                     u8::from(on)
                 )));
             }
