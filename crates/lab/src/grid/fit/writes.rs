@@ -193,8 +193,10 @@ fn of_sheet(
     } else {
         fitting.miss(if steady.is_some() {
             "rate of long writes: no cell"
-        } else {
+        } else if sizes.is_empty() {
             "writes: no cell"
+        } else {
+            "writes: no cell but of one at a time"
         });
         let lasting_mb = steady.map_or(0.0, |iops| iops * f64::from(BASE_BYTES) / 1e6);
         let drain_mb = (read_mb * WRITTEN_PER_BYTE_READ).max(lasting_mb).round();
