@@ -2,7 +2,7 @@
 //! data sheet makes its file.
 
 use super::matching::goes_with_instance;
-use super::naming::{bytes_of, few, words};
+use super::naming::{bytes_of, few, is_akin_series, words};
 use super::{Drive, DriveFigures, Model, Named, drive};
 use std::cmp::Reverse;
 
@@ -268,7 +268,9 @@ impl Family {
         let shared = |file: &Named| {
             let titles: Vec<String> =
                 file.names.iter().flat_map(|title| self::words(title)).collect();
-            words.iter().filter(|word| bytes_of(word).is_none() && titles.contains(word)).count()
+            let shared = words.iter().filter(|word| bytes_of(word).is_none());
+            let shared = shared.filter(|word| titles.contains(word)).count();
+            shared + usize::from(is_akin_series(file, name))
         };
         let rank = |file: &Named, drive: &Drive| {
             let own = drive.sectors() as f64 * block::SECTOR_BYTES as f64;
@@ -336,71 +338,79 @@ mod tests {
         drive(name).unwrap_err().to_string()
     }
 
+    /// Name, what is said of its class, and the first of those that are named.
+    const ANSWERS: [(&str, &str, &str); 17] = [
+        (
+            "samsung pm9a3",
+            "an NVMe drive for servers, and nearest of its class are ",
+            "i4g-3750gb, i4i-3750gb",
+        ),
+        (
+            "pm1733",
+            "an NVMe drive for servers, and nearest of its class are ",
+            "i4g-3750gb, i4i-3750gb",
+        ),
+        (
+            "p5510",
+            "an NVMe drive for servers, and nearest of its class are ",
+            "i4g-3750gb, i4i-3750gb",
+        ),
+        (
+            "Micron 7450",
+            "an NVMe drive for servers, and nearest of its class are ",
+            "i4g-3750gb, i4i-3750gb",
+        ),
+        (
+            "kioxia cd8 3.84tb",
+            "an NVMe drive for servers, and nearest of its class are ",
+            "i4g-3750gb, i4i-3750gb",
+        ),
+        (
+            "crucial mx500",
+            "a SATA flash drive for one user, and nearest of its class are ",
+            "mx200-250gb, ",
+        ),
+        (
+            "870 evo",
+            "a SATA flash drive for one user, and nearest of its class are ",
+            "iocost-samsung-ssd-870, ",
+        ),
+        (
+            "970 EVO Plus 1TB",
+            "an NVMe drive for one user, and nearest of its class are ",
+            "iocost-samsung-ssd-970-evo-500gb, ",
+        ),
+        (
+            "sn850",
+            "an NVMe drive for one user, and nearest of its class are ",
+            "iocost-wd-black-sn850x-1000gb, ",
+        ),
+        ("pm9a1", "an NVMe drive for one user, and nearest of its class are ", "980-pro-1tb, "),
+        ("pm961", "an NVMe drive for one user, and nearest of its class are ", "980-pro-1tb, "),
+        ("pm963", "an NVMe drive for servers, and nearest of its class are ", "i4g-3750gb, "),
+        (
+            "Samsung SSD 980 1TB",
+            "an NVMe drive for one user, and nearest of its class are ",
+            "iocost-samsung-ssd-980-pro-1tb, 980-pro-1tb, ",
+        ),
+        ("optane 905p", "an Optane drive, and nearest of its class is ", "p4800x-375gb\n"),
+        ("p5800x", "an Optane drive, and nearest of its class is ", "p4800x-375gb\n"),
+        (
+            "intel s4520",
+            "a SATA flash drive for servers, and nearest of its class is ",
+            "d3-s4610-480gb\n",
+        ),
+        (
+            "ST8000DM004-2CX188",
+            "a shingled disk (SMR), and nearest of its class are ",
+            "st8000as0022, ",
+        ),
+    ];
+
     /// A PM1733 was answered with a SCSI disk of the nineties, a CD8 with a cloud's disks, a Micron 7450 with a SATA drive.
     #[test]
     fn a_series_that_is_known_is_answered_with_its_class() {
-        for (name, text, first) in [
-            (
-                "samsung pm9a3",
-                "an NVMe drive for servers, and nearest of its class are ",
-                "i4g-3750gb, i4i-3750gb",
-            ),
-            (
-                "pm1733",
-                "an NVMe drive for servers, and nearest of its class are ",
-                "i4g-3750gb, i4i-3750gb",
-            ),
-            (
-                "p5510",
-                "an NVMe drive for servers, and nearest of its class are ",
-                "i4g-3750gb, i4i-3750gb",
-            ),
-            (
-                "Micron 7450",
-                "an NVMe drive for servers, and nearest of its class are ",
-                "i4g-3750gb, i4i-3750gb",
-            ),
-            (
-                "kioxia cd8 3.84tb",
-                "an NVMe drive for servers, and nearest of its class are ",
-                "i4g-3750gb, i4i-3750gb",
-            ),
-            (
-                "crucial mx500",
-                "a SATA flash drive for one user, and nearest of its class are ",
-                "mx200-250gb, ",
-            ),
-            (
-                "870 evo",
-                "a SATA flash drive for one user, and nearest of its class are ",
-                "iocost-samsung-ssd-870, ",
-            ),
-            (
-                "970 EVO Plus 1TB",
-                "an NVMe drive for one user, and nearest of its class are ",
-                "iocost-samsung-ssd-970-evo-500gb, ",
-            ),
-            ("pm9a1", "an NVMe drive for one user, and nearest of its class are ", "980-pro-1tb, "),
-            ("pm961", "an NVMe drive for one user, and nearest of its class are ", "980-pro-1tb, "),
-            ("pm963", "an NVMe drive for servers, and nearest of its class are ", "i4g-3750gb, "),
-            (
-                "Samsung SSD 980 1TB",
-                "an NVMe drive for one user, and nearest of its class are ",
-                "iocost-samsung-ssd-980-pro-1tb, 980-pro-1tb, ",
-            ),
-            ("optane 905p", "an Optane drive, and nearest of its class is ", "p4800x-375gb\n"),
-            ("p5800x", "an Optane drive, and nearest of its class is ", "p4800x-375gb\n"),
-            (
-                "intel s4520",
-                "a SATA flash drive for servers, and nearest of its class is ",
-                "d3-s4610-480gb\n",
-            ),
-            (
-                "ST8000DM004-2CX188",
-                "a shingled disk (SMR), and nearest of its class are ",
-                "st8000as0022, ",
-            ),
-        ] {
+        for (name, text, first) in ANSWERS {
             let said = refused(name);
             let begins = format!("no drive is called `{name}`; that is {text}{first}");
             assert!(said.starts_with(&begins), "{said}");

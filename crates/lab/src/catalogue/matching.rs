@@ -251,6 +251,7 @@ mod tests {
             let found = matching(model, bytes, Some(true));
             assert!(matches!(found, Match::None { .. }), "{model}: {found:?}");
             assert!(super::super::drive(model).is_err(), "{model}");
+            assert!(DRIVES.like(model).unwrap().is_empty(), "{model}");
         }
         let found = matching("Samsung SSD 970 EVO Plus 500GB", Some(500_107_862_016), Some(true));
         assert!(matches!(found, Match::None { .. }), "{found:?}");

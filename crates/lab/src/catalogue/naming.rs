@@ -27,9 +27,9 @@ impl Folder {
             return Ok(vec![]);
         }
         let files = self.named()?.iter();
-        let is_other = |file: &Named| file.names.iter().any(|own| is_other_series(name, own));
-        let is_meant =
-            |file: &&Named| words.iter().all(|word| has_word(file, word)) && !is_other(file);
+        let is_meant = |file: &&Named| {
+            words.iter().all(|word| has_word(file, word)) && !is_akin_series(file, name)
+        };
         Ok(files.filter(is_meant).collect())
     }
 
@@ -44,7 +44,8 @@ impl Folder {
             |file: &Named, word: &str| drive(file.key).is_ok_and(|drive| drive.class() == word);
         let has_all =
             |file: &&Named| words.iter().all(|word| has_word(file, word) || is_class(file, word));
-        Ok(self.named()?.iter().filter(has_all).map(|file| file.key).collect())
+        let is_meant = |file: &&Named| has_all(file) && !is_akin_series(file, text);
+        Ok(self.named()?.iter().filter(is_meant).map(|file| file.key).collect())
     }
 
     /// What to say of a name that means no file, or several.
@@ -221,6 +222,11 @@ impl Folder {
     fn words(&self, name: &str) -> Vec<String> {
         if self.thing == "drive" { words(name) } else { Vec::new() }
     }
+}
+
+/// Whether a drive is of a series that has that of `name` in it, or of one in that: a 980 PRO is no 980.
+pub(super) fn is_akin_series(file: &Named, name: &str) -> bool {
+    file.names.iter().any(|own| is_other_series(name, own))
 }
 
 /// Whether a word says how many there are: `12x`.
