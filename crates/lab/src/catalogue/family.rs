@@ -443,6 +443,10 @@ mod tests {
     /// The count was part of the name of the drive that the line makes, and of its file.
     #[test]
     fn how_many_there_are_is_no_part_of_the_name() {
+        let said = refused("4x sn850x 1tb");
+        assert!(said.contains("; did you mean `iocost-wd-black-sn850x-1000gb`?"), "{said}");
+        let said = refused("4x 980 pro");
+        assert!(said.starts_with("`4x 980 pro` may be any of 980-pro-1tb, iocost-"), "{said}");
         let said = refused("4x pm9a3 3.84tb");
         assert!(
             said.starts_with("no drive is called `4x pm9a3 3.84tb`; that is an NVMe"),

@@ -56,7 +56,8 @@ impl Folder {
                 "`{name}` is a number, and no {thing}; write a name, behind a count where there are several, as in 4xNAME"
             )));
         }
-        let meant: Vec<&str> = self.with_words(name)?.into_iter().map(|file| file.key).collect();
+        let one = without_count(name);
+        let meant: Vec<&str> = self.with_words(one)?.into_iter().map(|file| file.key).collect();
         if meant.len() > 1 {
             let meant = meant.join(", ");
             return Ok(Error::input(format!(
@@ -71,7 +72,7 @@ impl Folder {
         let names = self.named()?.iter().flat_map(|file| &file.names);
         let known: Vec<String> = names.map(|name| name.to_ascii_lowercase()).collect();
         let near = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str));
-        let one = without_count(name);
+        let counted = meant.first().filter(|_| one != name);
         if let Some((volume, gib)) = self.volume_of(name) {
             return Ok(Error::input(format!(
                 "no {thing} is called `{name}`; write what is provisioned of it in brackets, as in `{volume}[size={gib}GiB]`"
@@ -79,6 +80,7 @@ impl Folder {
         }
         let family = Family::of(one).filter(|_| self.thing == "drive");
         let meant = match near {
+            _ if let Some(key) = counted => format!("; did you mean `{key}`?"),
             _ if let Some(family) = family => family.instead(one, self.named()?),
             Some(meant) => format!("; did you mean `{meant}`?"),
             None => self.akin(name)?,
