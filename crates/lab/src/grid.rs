@@ -67,6 +67,12 @@ impl Cell {
         self.engine != fit::DATA_SHEET
     }
 
+    /// Whether it is a latency of a data sheet, and so no rate of many requests: a buffer answers one write sooner than
+    /// the drive makes many.
+    pub(crate) fn is_sheet_latency(&self) -> bool {
+        !self.is_measured() && self.in_flight() == 1
+    }
+
     /// All requests in flight.
     pub fn in_flight(&self) -> u32 {
         self.depth.saturating_mul(self.jobs)

@@ -80,7 +80,8 @@ pub(crate) struct DriveFitFlags {
     /// Overwrite a file that ileave did not make
     #[arg(long)]
     pub(crate) force: bool,
-    /// How the drive was filled: fresh, sequential, random or steady [default: random]
+    /// How the drive was filled: fresh, sequential, random or steady [default: random; steady where
+    /// --steady-write-iops is all that is known of random writes]
     #[arg(long)]
     pub(crate) state: Option<String>,
     /// Capacity [default: from the name]

@@ -1,7 +1,8 @@
 //! What a drive is whose series is known and whose figures are not: which drives of the catalogue are of its class, and how its
 //! data sheet makes its file.
 
-use super::naming::{bytes_of, few, words};
+use super::matching::goes_with_instance;
+use super::naming::{bytes_of, few, is_akin_series, words};
 use super::{Drive, DriveFigures, Model, Named, drive};
 use std::cmp::Reverse;
 
@@ -35,8 +36,9 @@ const SERIES: [(Family, &[&str]); 6] = [
             "pm173#",
             "pm174#",
             "pm172#",
-            "pm96#",
-            "pm98#",
+            "pm963",
+            "pm983",
+            "pm983a",
             "p55##",
             "p56##",
             "p45##",
@@ -104,6 +106,7 @@ const SERIES: [(Family, &[&str]); 6] = [
     (
         ClientNvme,
         &[
+            "pm961",
             "pm9a1",
             "pm981",
             "pm981a",
@@ -135,6 +138,8 @@ const SERIES: [(Family, &[&str]); 6] = [
             "crucialp2",
             "crucialp3",
             "crucialp5",
+            "crucialp3plus",
+            "crucialp5plus",
             "p3plus",
             "p5plus",
             "t500",
@@ -184,20 +189,26 @@ const SERIES: [(Family, &[&str]); 6] = [
 /// The size of a drive for servers whose name says none: one in the middle of those that are sold.
 const USUAL_BYTES: u64 = 3_840_000_000_000;
 
+/// The class and the longest series that a name has, which says most: `p5` is in `p5 plus`.
+fn series(name: &str) -> Option<(Family, &'static str)> {
+    let words = words(name);
+    let several = (1..=3).flat_map(|count| words.windows(count).map(<[String]>::concat));
+    let called: Vec<String> = several.collect();
+    let all = SERIES.iter().flat_map(|(family, all)| all.iter().map(|series| (*family, *series)));
+    let found = all.filter(|(_, series)| called.iter().any(|word| is_like(word, series)));
+    found.max_by_key(|(_, series)| series.len())
+}
+
+/// Whether the series of one name is in that of the other: a 980 is no 980 PRO.
+pub(super) fn is_other_series(name: &str, other: &str) -> bool {
+    let (Some((_, name)), Some((_, other))) = (series(name), series(other)) else { return false };
+    name != other && (name.contains(other) || other.contains(name))
+}
+
 impl Family {
     /// That of a drive that is called so, if its series is known.
     pub(super) fn of(name: &str) -> Option<Family> {
-        let words = words(name);
-        let several = (1..=3).flat_map(|count| words.windows(count).map(<[String]>::concat));
-        let called: Vec<String> = several.collect();
-        let is_called = |series: &str| called.iter().any(|word| is_like(word, series));
-        // The longest says most: `p5` is in `p5 plus`.
-        let found = SERIES.iter().filter_map(|(family, all)| {
-            let longest =
-                all.iter().filter(|series| is_called(series)).map(|series| series.len()).max()?;
-            Some((longest, *family))
-        });
-        found.max_by_key(|(length, _)| *length).map(|(_, family)| family)
+        series(name).map(|(family, _)| family)
     }
 
     /// What it is.
@@ -233,16 +244,23 @@ impl Family {
     /// What to say of a drive of the class that the catalogue does not have.
     pub(super) fn instead(self, name: &str, known: &[Named]) -> String {
         let all = self.nearest(name, known);
+        let are = if all.len() == 1 { "is" } else { "are" };
         let few = few(all.iter().map(String::as_str));
-        let said = format!("; that is {}, and nearest of its class are {few}", self.text());
+        let rented = if all.iter().all(|key| goes_with_instance(key)) {
+            ", all of them disks of cloud instances"
+        } else {
+            ""
+        };
+        let said =
+            format!("; that is {}, and nearest of its class {are} {few}{rented}", self.text());
         match self.fit_line(name) {
             Some(line) => format!("{said}\nits data sheet makes its file: {line}"),
             None => said,
         }
     }
 
-    /// The drives of the class: those that share most of the name first, then those of about its size, then those that one
-    /// can own, then the newest.
+    /// The drives of the class: those that share most of the name first, then those that one can own, then those of about
+    /// its size, then the newest.
     fn nearest(self, name: &str, known: &[Named]) -> Vec<String> {
         let words = words(name);
         let said = words.iter().find_map(|word| bytes_of(word).or_else(|| bytes_of_seagate(word)));
@@ -250,14 +268,16 @@ impl Family {
         let shared = |file: &Named| {
             let titles: Vec<String> =
                 file.names.iter().flat_map(|title| self::words(title)).collect();
-            words.iter().filter(|word| bytes_of(word).is_none() && titles.contains(word)).count()
+            let shared = words.iter().filter(|word| bytes_of(word).is_none());
+            let shared = shared.filter(|word| titles.contains(word)).count();
+            shared + usize::from(is_akin_series(file, name))
         };
         let rank = |file: &Named, drive: &Drive| {
             let own = drive.sectors() as f64 * block::SECTOR_BYTES as f64;
             let apart = bytes.map_or(0, |bytes| ((own / bytes as f64).ln().abs() * 10.0) as u64);
             let DriveFigures { goes_with_instance, year, .. } = &drive.figures;
             let year = Reverse(year.unwrap_or(0));
-            (Reverse(shared(file)), apart, *goes_with_instance, year, file.key.to_string())
+            (Reverse(shared(file)), *goes_with_instance, apart, year, file.key.to_string())
         };
         let mut all: Vec<_> = known
             .iter()
@@ -318,44 +338,79 @@ mod tests {
         drive(name).unwrap_err().to_string()
     }
 
+    /// Name, what is said of its class, and the first of those that are named.
+    const ANSWERS: [(&str, &str, &str); 17] = [
+        (
+            "samsung pm9a3",
+            "an NVMe drive for servers, and nearest of its class are ",
+            "i4g-3750gb, i4i-3750gb",
+        ),
+        (
+            "pm1733",
+            "an NVMe drive for servers, and nearest of its class are ",
+            "i4g-3750gb, i4i-3750gb",
+        ),
+        (
+            "p5510",
+            "an NVMe drive for servers, and nearest of its class are ",
+            "i4g-3750gb, i4i-3750gb",
+        ),
+        (
+            "Micron 7450",
+            "an NVMe drive for servers, and nearest of its class are ",
+            "i4g-3750gb, i4i-3750gb",
+        ),
+        (
+            "kioxia cd8 3.84tb",
+            "an NVMe drive for servers, and nearest of its class are ",
+            "i4g-3750gb, i4i-3750gb",
+        ),
+        (
+            "crucial mx500",
+            "a SATA flash drive for one user, and nearest of its class are ",
+            "mx200-250gb, ",
+        ),
+        (
+            "870 evo",
+            "a SATA flash drive for one user, and nearest of its class are ",
+            "iocost-samsung-ssd-870, ",
+        ),
+        (
+            "970 EVO Plus 1TB",
+            "an NVMe drive for one user, and nearest of its class are ",
+            "iocost-samsung-ssd-970-evo-500gb, ",
+        ),
+        (
+            "sn850",
+            "an NVMe drive for one user, and nearest of its class are ",
+            "iocost-wd-black-sn850x-1000gb, ",
+        ),
+        ("pm9a1", "an NVMe drive for one user, and nearest of its class are ", "980-pro-1tb, "),
+        ("pm961", "an NVMe drive for one user, and nearest of its class are ", "980-pro-1tb, "),
+        ("pm963", "an NVMe drive for servers, and nearest of its class are ", "i4g-3750gb, "),
+        (
+            "Samsung SSD 980 1TB",
+            "an NVMe drive for one user, and nearest of its class are ",
+            "iocost-samsung-ssd-980-pro-1tb, 980-pro-1tb, ",
+        ),
+        ("optane 905p", "an Optane drive, and nearest of its class is ", "p4800x-375gb\n"),
+        ("p5800x", "an Optane drive, and nearest of its class is ", "p4800x-375gb\n"),
+        (
+            "intel s4520",
+            "a SATA flash drive for servers, and nearest of its class is ",
+            "d3-s4610-480gb\n",
+        ),
+        (
+            "ST8000DM004-2CX188",
+            "a shingled disk (SMR), and nearest of its class are ",
+            "st8000as0022, ",
+        ),
+    ];
+
     /// A PM1733 was answered with a SCSI disk of the nineties, a CD8 with a cloud's disks, a Micron 7450 with a SATA drive.
     #[test]
     fn a_series_that_is_known_is_answered_with_its_class() {
-        for (name, text, first) in [
-            ("samsung pm9a3", "an NVMe drive for servers, and nearest of its class are ", "i"),
-            ("pm1733", "an NVMe drive for servers, and nearest of its class are ", "i"),
-            ("p5510", "an NVMe drive for servers, and nearest of its class are ", "i"),
-            ("Micron 7450", "an NVMe drive for servers, and nearest of its class are ", "i"),
-            ("kioxia cd8 3.84tb", "an NVMe drive for servers, and nearest of its class are ", ""),
-            (
-                "crucial mx500",
-                "a SATA flash drive for one user, and nearest of its class are ",
-                "mx200-250gb",
-            ),
-            (
-                "870 evo",
-                "a SATA flash drive for one user, and nearest of its class are ",
-                "iocost-samsung-ssd-870",
-            ),
-            (
-                "970 EVO Plus 1TB",
-                "an NVMe drive for one user, and nearest of its class are ",
-                "iocost-samsung-ssd-970-evo",
-            ),
-            ("pm9a1", "an NVMe drive for one user, and nearest of its class are ", ""),
-            ("optane 905p", "an Optane drive, and nearest of its class are ", "p4800x-375gb"),
-            ("p5800x", "an Optane drive, and nearest of its class are ", "p4800x-375gb"),
-            (
-                "intel s4520",
-                "a SATA flash drive for servers, and nearest of its class are ",
-                "d3-s4610-480gb",
-            ),
-            (
-                "ST8000DM004-2CX188",
-                "a shingled disk (SMR), and nearest of its class are ",
-                "st8000as00",
-            ),
-        ] {
+        for (name, text, first) in ANSWERS {
             let said = refused(name);
             let begins = format!("no drive is called `{name}`; that is {text}{first}");
             assert!(said.starts_with(&begins), "{said}");
@@ -366,6 +421,40 @@ mod tests {
                 "{said}"
             );
         }
+    }
+
+    /// A PM961, which is an OEM's drive for one user, got the line of a server's.
+    #[test]
+    fn series_of_one_letter_more_are_others() {
+        for (name, family) in [
+            ("SAMSUNG PM961", ClientNvme),
+            ("pm981a", ClientNvme),
+            ("PM963", ServerNvme),
+            ("pm983 960gb", ServerNvme),
+        ] {
+            assert_eq!(Family::of(name), Some(family), "{name}");
+        }
+        assert!(is_other_series("Samsung SSD 980 1TB", "Samsung SSD 980 PRO 1TB"));
+        assert!(is_other_series("970 EVO Plus", "Samsung SSD 970 EVO 500GB"));
+        assert!(!is_other_series("Samsung SSD 980 PRO 1TB", "Samsung 980 PRO 1TB"));
+        assert!(!is_other_series("980 pro", "WD_BLACK SN850X 1000GB"));
+    }
+
+    /// The count was part of the name of the drive that the line makes, and of its file.
+    #[test]
+    fn how_many_there_are_is_no_part_of_the_name() {
+        let said = refused("4x sn850x 1tb");
+        assert!(said.contains("; did you mean `iocost-wd-black-sn850x-1000gb`?"), "{said}");
+        let said = refused("4x 980 pro");
+        assert!(said.starts_with("`4x 980 pro` may be any of 980-pro-1tb, iocost-"), "{said}");
+        let said = refused("4x pm9a3 3.84tb");
+        assert!(
+            said.starts_with("no drive is called `4x pm9a3 3.84tb`; that is an NVMe"),
+            "{said}"
+        );
+        assert!(said.contains("--name \"pm9a3 3.84tb\" "), "{said}");
+        assert!(said.contains("--out pm9a3-3.84tb.toml"), "{said}");
+        assert!(said.contains(" and 48 more, all of them disks of cloud instances\n"), "{said}");
     }
 
     #[test]
@@ -383,11 +472,14 @@ mod tests {
     #[test]
     fn drives_of_the_catalogue_are_of_their_series() {
         let known = super::super::DRIVES.named().unwrap();
+        let mut found = 0;
         for file in known {
             let one = drive(file.key).unwrap();
             let said = file.names.iter().find_map(|name| Family::of(name));
             assert!(said.is_none_or(|family| family.has(&one)), "{}: {said:?}", file.key);
+            found += usize::from(said.is_some());
         }
+        assert_eq!(found, 12);
         assert_eq!(Family::of("frobnicator"), None);
         assert_eq!(Family::of("SAMSUNG MZQL23T8HCLS"), None);
     }

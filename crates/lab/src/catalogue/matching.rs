@@ -1,6 +1,6 @@
 //! The drive of the catalogue that a device means by the model that it states.
 
-use super::family::Family;
+use super::family::{Family, is_other_series};
 use super::naming::{few, stands_in, words};
 use super::{DRIVES, Kind, Model, Named};
 use std::cmp::Reverse;
@@ -172,7 +172,7 @@ fn meant(plain_model: &str, model: &str, name: &str) -> Option<usize> {
             .map(String::len)
             .sum::<usize>()
     };
-    is_meant.then(|| own(name).min(own(model)))
+    (is_meant && !is_other_series(model, name)).then(|| own(name).min(own(model)))
 }
 
 /// How many figures of the drive called `name` are estimates.
@@ -239,6 +239,22 @@ mod tests {
         assert!(matches!(matching("Seagate IronWolf Pro 8TB", None, None), Match::None { .. }));
         let found = matching("WD_BLACK SN850X 1000GB", bytes, None);
         assert_eq!(found, Match::Drive("iocost-wd-black-sn850x-1000gb".into()));
+    }
+
+    /// A 980 without DRAM was answered with the 980 PRO, for certain, and an SN850 with the SN850X.
+    #[test]
+    fn a_series_that_stands_in_a_longer_one_is_no_certain_match() {
+        let bytes = Some(1_000_204_886_016);
+        for model in
+            ["Samsung SSD 980 1TB", "WD_BLACK SN850 1TB", "WDS100T1X0E WD_BLACK SN850 1000GB"]
+        {
+            let found = matching(model, bytes, Some(true));
+            assert!(matches!(found, Match::None { .. }), "{model}: {found:?}");
+            assert!(super::super::drive(model).is_err(), "{model}");
+            assert!(DRIVES.like(model).unwrap().is_empty(), "{model}");
+        }
+        let found = matching("Samsung SSD 970 EVO Plus 500GB", Some(500_107_862_016), Some(true));
+        assert!(matches!(found, Match::None { .. }), "{found:?}");
     }
 
     #[test]

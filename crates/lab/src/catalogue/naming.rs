@@ -1,6 +1,6 @@
 //! What somebody means by the name of a drive who does not write that of its file.
 
-use super::family::Family;
+use super::family::{Family, is_other_series};
 use super::matching::{OF_SIZE, disks_first, goes_with_instance, has_size, is_cloud};
 use super::{Error, Folder, Named, Result, drive, nearest};
 use std::cmp::Reverse;
@@ -27,7 +27,10 @@ impl Folder {
             return Ok(vec![]);
         }
         let files = self.named()?.iter();
-        Ok(files.filter(|file| words.iter().all(|word| has_word(file, word))).collect())
+        let is_meant = |file: &&Named| {
+            words.iter().all(|word| has_word(file, word)) && !is_akin_series(file, name)
+        };
+        Ok(files.filter(is_meant).collect())
     }
 
     /// The keys of all files that have every word of `text` in one of their names, or as their class or size.
@@ -41,7 +44,8 @@ impl Folder {
             |file: &Named, word: &str| drive(file.key).is_ok_and(|drive| drive.class() == word);
         let has_all =
             |file: &&Named| words.iter().all(|word| has_word(file, word) || is_class(file, word));
-        Ok(self.named()?.iter().filter(has_all).map(|file| file.key).collect())
+        let is_meant = |file: &&Named| has_all(file) && !is_akin_series(file, text);
+        Ok(self.named()?.iter().filter(is_meant).map(|file| file.key).collect())
     }
 
     /// What to say of a name that means no file, or several.
@@ -52,7 +56,8 @@ impl Folder {
                 "`{name}` is a number, and no {thing}; write a name, behind a count where there are several, as in 4xNAME"
             )));
         }
-        let meant: Vec<&str> = self.with_words(name)?.into_iter().map(|file| file.key).collect();
+        let one = without_count(name);
+        let meant: Vec<&str> = self.with_words(one)?.into_iter().map(|file| file.key).collect();
         if meant.len() > 1 {
             let meant = meant.join(", ");
             return Ok(Error::input(format!(
@@ -67,14 +72,16 @@ impl Folder {
         let names = self.named()?.iter().flat_map(|file| &file.names);
         let known: Vec<String> = names.map(|name| name.to_ascii_lowercase()).collect();
         let near = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str));
-        if let Some(volume) = self.volume_of(name) {
+        let counted = meant.first().filter(|_| one != name);
+        if let Some((volume, gib)) = self.volume_of(name) {
             return Ok(Error::input(format!(
-                "no {thing} is called `{name}`; write what is provisioned of it in brackets, as in `{volume}[size=500GiB]`"
+                "no {thing} is called `{name}`; write what is provisioned of it in brackets, as in `{volume}[size={gib}GiB]`"
             )));
         }
-        let family = Family::of(name).filter(|_| self.thing == "drive");
+        let family = Family::of(one).filter(|_| self.thing == "drive");
         let meant = match near {
-            _ if let Some(family) = family => family.instead(name, self.named()?),
+            _ if let Some(key) = counted => format!("; did you mean `{key}`?"),
+            _ if let Some(family) = family => family.instead(one, self.named()?),
             Some(meant) => format!("; did you mean `{meant}`?"),
             None => self.akin(name)?,
         };
@@ -86,25 +93,27 @@ impl Folder {
         )))
     }
 
-    /// The cloud volume that a name means without its bare numbers: `ebs gp3 3000`.
-    fn volume_of(&'static self, name: &str) -> Option<String> {
-        let words = self.words(name);
+    /// The cloud volume that a name means without a count and bare numbers, and the first of these: `ebs gp3 3000`.
+    fn volume_of(&'static self, name: &str) -> Option<(String, String)> {
+        if self.thing != "drive" {
+            return None;
+        }
+        let bare = without_count(name);
+        let words = self.words(bare);
         let is_number = |word: &&String| word.bytes().all(|byte| byte.is_ascii_digit());
         let named: Vec<&str> =
             words.iter().filter(|word| !is_number(word)).map(String::as_str).collect();
-        if named.is_empty() || named.len() == words.len() {
+        if named.is_empty() || (named.len() == words.len() && bare == name) {
             return None;
         }
         let meant = drive(&named.join(" ")).ok()?;
-        (meant.class() == "cloud").then_some(meant.name)
+        let number = words.iter().find(is_number).map_or("500", String::as_str).to_string();
+        (meant.class() == "cloud").then_some((meant.name, number))
     }
 
     /// What to say where a name is a size and no more, perhaps behind a count: those that are as large.
     fn of_size_alone(&'static self, name: &str) -> Result<Option<String>> {
         let words = self.words(name);
-        let is_count = |word: &&String| {
-            word.strip_suffix('x').is_some_and(|count| count.parse::<u32>().is_ok())
-        };
         let mut sizes = words.iter().filter(|word| !is_count(word));
         let Some((size, bytes)) = sizes.next().and_then(|size| Some((size, bytes_of(size)?)))
         else {
@@ -214,6 +223,24 @@ impl Folder {
     /// Drives have long names; whoever names a host or a tree has its file in mind.
     fn words(&self, name: &str) -> Vec<String> {
         if self.thing == "drive" { words(name) } else { Vec::new() }
+    }
+}
+
+/// Whether a drive is of a series that has that of `name` in it, or of one in that: a 980 PRO is no 980.
+pub(super) fn is_akin_series(file: &Named, name: &str) -> bool {
+    file.names.iter().any(|own| is_other_series(name, own))
+}
+
+/// Whether a word says how many there are: `12x`.
+fn is_count(word: &str) -> bool {
+    word.strip_suffix('x').is_some_and(|count| count.parse::<u32>().is_ok())
+}
+
+/// A name without how many there are, as `4x pm9a3`.
+fn without_count(name: &str) -> &str {
+    match name.trim_start().split_once(' ') {
+        Some((first, rest)) if is_count(&first.to_ascii_lowercase()) => rest.trim_start(),
+        _ => name,
     }
 }
 
@@ -349,6 +376,8 @@ mod tests {
         // The first letter of a series is its maker's.
         assert!(!refused("qm1777").contains("xp32150w"), "{}", refused("qm1777"));
         let error = refused("ebs gp3 3000");
+        assert!(error.ends_with("in brackets, as in `ebs-gp3[size=3000GiB]`"), "{error}");
+        let error = refused("3x gp3");
         assert!(error.ends_with("in brackets, as in `ebs-gp3[size=500GiB]`"), "{error}");
         let error = refused("12x 18tb");
         assert!(error.starts_with("`12x 18tb`: 4 drives are of 18TB: mg09aca18te, "), "{error}");

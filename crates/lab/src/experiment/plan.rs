@@ -132,7 +132,6 @@ impl Plan {
 
     fn build(experiment: &Experiment, members: &Members, host_is_modelled: bool) -> Result<Self> {
         let run = experiment.run();
-        let RunKeys { seed, .. } = run;
         let budget = budget(&run, members);
         let cells = cells(experiment)?;
         let mut plan = Plan {
@@ -197,7 +196,7 @@ impl Plan {
         if !host_is_modelled {
             plan.hosts.clear();
         }
-        shuffle(&mut plan.trials, seed);
+        shuffle(&mut plan.trials, run.seed);
         for (number, trial) in plan.trials.iter_mut().enumerate() {
             trial.number = number;
         }

@@ -97,9 +97,11 @@ pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
     let mut fitting = Fitting::new(&name, &used, given.source.as_deref());
     add_given(&mut fitting, &name, given, sheet::is_steady_alone(given, &used))?;
     let host_us = host_us(&used, &mut fitting);
-    let interface = Interface::of(&used, given);
+    // What the sheet's steady writes move goes over the link, too.
+    let carried: Vec<Cell> = used.iter().chain(&steady).cloned().collect();
+    let interface = Interface::of(&carried, given);
     reads(&used, host_us, interface, &mut fitting);
-    link::add(&mut fitting, &used, interface)?;
+    link::add(&mut fitting, &carried, interface)?;
     writes(&used, (host_us, interface), given, &mut fitting);
     search_units(&used, host_us, &mut fitting)?;
     let text = super::file::write(&fitting);
@@ -117,11 +119,21 @@ fn doubt(drive: &Drive, cells: &[Cell]) -> Result<Option<String>> {
     let (_, groups) = judge(drive.flash()?, cells)?;
     let is_of_size = |group: &&Group| group.group != ALL;
     let missed = groups.iter().filter(is_of_size).filter(|of| of.median_error > USUAL_ERROR);
-    let missed: Vec<String> =
-        missed.map(|of| format!("{} by {:.0} %", of_size(of), 100.0 * of.median_error)).collect();
+    let missed: Vec<String> = missed
+        .map(|of| format!("{} by {}", of_size(of), share_or_times(of.median_error)))
+        .collect();
     Ok((!missed.is_empty()).then(|| {
         format!("its file misses the cells that it was made from: {} (median)", missed.join(", "))
     }))
+}
+
+/// An error of a rate as people read it: 42 %, and 341 times as many where percents would have four digits.
+fn share_or_times(error: f64) -> String {
+    if error < 9.995 {
+        format!("{:.0} %", 100.0 * error)
+    } else {
+        format!("a factor of {}", round(1.0 + error).round())
+    }
 }
 
 /// `randread 16384` as cells have it: `randread 16K`.
@@ -217,6 +229,8 @@ fn ends(used: &[Cell], writes: bool, bytes: u32) -> (Option<&Cell>, Option<&Cell
     let alone = of().find(|cell| cell.in_flight() == 1);
     let kernel = of().any(|cell| cell.engine != "spdk");
     let one = || of().filter(move |cell| cell.jobs == 1 && (cell.engine != "spdk" || !kernel));
+    let has_rate = one().any(|cell| !cell.is_sheet_latency());
+    let one = || one().filter(move |cell| !has_rate || !cell.is_sheet_latency());
     let highest = one().map(|cell| cell.iops).fold(0.0, f64::max);
     let saturated = one().filter(|cell| cell.iops >= 0.9 * highest);
     (alone, saturated.max_by_key(|cell| cell.in_flight()))

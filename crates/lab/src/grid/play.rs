@@ -99,6 +99,11 @@ pub fn play(spec: &FlashSpec, cell: &Cell, host_ns: Nanos) -> Result<Modelled> {
         starts: BinaryHeap::new(),
         random: 0x5eed,
     };
+    if cell.writes && cell.is_sheet_latency() {
+        // A sheet's latency is that of a buffer with room: half of it is filled.
+        let room = spec.buffer_bytes / 2 / u64::from(cell.bytes);
+        return Ok(play.run(0, room.clamp(1, REQUESTS)));
+    }
     // Writes are measured when the buffer is full.
     let buffered = if cell.writes || cell.mix.is_some() {
         4 * spec.buffer_bytes * u64::from(cell.drives) / u64::from(cell.bytes)

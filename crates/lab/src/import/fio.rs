@@ -138,7 +138,7 @@ fn add_run(source: Source<'_>, run: &Json, table: &mut Table) -> Result<()> {
         if job.get("error").and_then(Json::as_i64).unwrap_or(0) != 0 {
             table.warnings.push(format!("job `{name}` ended with an error; see fio's log"));
         }
-        let Some(samples) = measured(source, name, job)? else { continue };
+        let Some(samples) = measured(source, name, job, global)? else { continue };
         let row =
             Row { options: options(name, job, global), ..super::row(name, Map::new(), &samples) };
         let group = job.get("groupid").and_then(Json::as_u64);
@@ -171,7 +171,7 @@ fn clones(name: &str, are_clients: bool) -> String {
         "run fio with --group_reporting to have those, too"
     };
     format!(
-        "job `{name}` appears several times, in parallel: the rates are summed, and percentiles left out; {next}"
+        "job `{name}` appears several times, in parallel: the rates are summed, and percentiles and the times of syncs left out; {next}"
     )
 }
 
@@ -190,12 +190,15 @@ pub(crate) fn samples(text: &str) -> Result<Map<String, Json>> {
     })
 }
 
+/// What a job has as an option, by itself or from `[global]`.
+fn option(job: &Json, global: Option<&Json>, name: &str) -> Option<String> {
+    let own = job.get("job options").and_then(|options| options.get(name));
+    own.or_else(|| global?.get(name)).map(plain)
+}
+
 /// The options of a job that may tell its cells apart, as the keys of experiments where there are such.
 fn options(workload: &str, job: &Json, global: Option<&Json>) -> Map<String, Json> {
-    let of = |name: &str| {
-        let own = job.get("job options").and_then(|options| options.get(name));
-        own.or_else(|| global?.get(name)).map(plain).unwrap_or_default()
-    };
+    let of = |name: &str| self::option(job, global, name).unwrap_or_default();
     let option = |&(name, becomes): &(&str, Becomes)| match becomes {
         Key(key) => (format!("workload.{workload}.{key}"), value(key, &of(name))),
         Own(_) => (name.into(), Json::from(of(name))),
@@ -230,7 +233,12 @@ struct Direction {
 }
 
 /// The samples of a job; `None` where it moved nothing.
-fn measured(source: Source<'_>, job: &str, all: &Json) -> Result<Option<Vec<(&'static str, f64)>>> {
+fn measured(
+    source: Source<'_>,
+    job: &str,
+    all: &Json,
+    global: Option<&Json>,
+) -> Result<Option<Vec<(&'static str, f64)>>> {
     let mut moved = Vec::new();
     for name in DIRECTIONS {
         let Some(part) = all.get(name) else { continue };
@@ -271,7 +279,7 @@ fn measured(source: Source<'_>, job: &str, all: &Json) -> Result<Option<Vec<(&'s
             way.samples(&mut add);
         }
     }
-    for (name, value) in flushes(source, job, all, &moved)? {
+    for (name, value) in flushes(source, (job, all, global), &moved)? {
         add(name, Some(value));
     }
     Ok(Some(samples))
@@ -280,11 +288,10 @@ fn measured(source: Source<'_>, job: &str, all: &Json) -> Result<Option<Vec<(&'s
 /// What fio says of its `fsync` and `fdatasync`, which no latency of a write has in it.
 ///
 /// As many as there are writes make each write a commit, and a loop of depth 1 commits in the sum of both means. No
-/// percentile of a commit follows from those of its parts.
+/// percentile of a commit follows from those of its parts. The one sync of `end_fsync` commits nothing at a rate.
 fn flushes(
     source: Source<'_>,
-    job: &str,
-    all: &Json,
+    (job, all, global): (&str, &Json, Option<&Json>),
     moved: &[Direction],
 ) -> Result<Vec<(&'static str, f64)>> {
     let Some(part) = all.get("sync") else { return Ok(Vec::new()) };
@@ -296,14 +303,15 @@ fn flushes(
     let p99_ms = figures.latency_ms("lat", &["percentile", "99.000000"])?;
     let writes = moved.iter().find(|way| way.name == "write");
     let written = writes.and_then(|way| Some((way.requests_per_s?, way.requests?)));
-    let commits_per_s = written.map(|(per_s, requests)| {
+    let syncs = |name: &str| option(all, global, name).is_some_and(|every| every != "0");
+    let is_each_few = syncs("fsync") || syncs("fdatasync");
+    let commits_per_s = written.filter(|_| is_each_few).map(|(per_s, requests)| {
         // The last write of a run may have none behind it.
         let is_each = (count - requests).abs() <= 1.0;
         if is_each { per_s } else { per_s * (count / requests).min(1.0) }
     });
-    let depth = all.get("job options").and_then(|options| options.get("iodepth"));
     let is_alone = moved.len() == 1
-        && depth.is_none_or(|depth| plain(depth) == "1")
+        && option(all, global, "iodepth").is_none_or(|depth| depth == "1")
         && written.is_some_and(|(per_s, _)| commits_per_s == Some(per_s));
     let commit_ms =
         writes.and_then(|way| way.mean_ms).zip(mean_ms).map(|(write, flush)| write + flush);

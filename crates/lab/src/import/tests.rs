@@ -259,6 +259,18 @@ fn fio_s_syncs_are_flushes_and_make_commits() {
     let deep = syncing(r#""fsync": "1", "iodepth": "8""#, sync);
     close(&of(&deep, "commit_mean_ms"), &[]);
     close(&of(&deep, "flush_p99_ms"), &[2.5]);
+    let global = |options: &str| format!(r#""global options": {{{options}}}, "jobs""#);
+    let deep = syncing(r#""fsync": "1""#, sync).replace(r#""jobs""#, &global(r#""iodepth": "8""#));
+    close(&of(&deep, "commit_mean_ms"), &[]);
+    let each =
+        syncing(r#""direct": "1""#, sync).replace(r#""jobs""#, &global(r#""fdatasync": "1""#));
+    close(&of(&each, "commit_mean_ms"), &[1.621]);
+    // A sync at the end is no rate of commits.
+    for options in [r#""end_fsync": "1""#, r#""end_fsync": "1", "fsync": "0""#] {
+        let end = syncing(options, &sync.replace("511", "1"));
+        close(&of(&end, "flushes"), &[1.0]);
+        close(&of(&end, "commits_per_s"), &[]);
+    }
     let some = syncing(r#""fsync": "32""#, &sync.replace("511", "16"));
     close(&of(&some, "commits_per_s"), &[610.0 * 16.0 / 512.0]);
     close(&of(&some, "commit_mean_ms"), &[]);

@@ -74,8 +74,12 @@ impl Choice {
         let base = base_bytes(cells, &pool)?;
         let same = main_run(cells, &pool, base);
         let iops = |index: &usize| cells[*index].iops;
-        let highest = same.iter().map(iops).fold(0.0, f64::max);
-        let saturated = same.iter().copied().filter(|index| iops(index) >= 0.9 * highest);
+        // Where the deepest cell is slower than a latency promises, the maximum is still that cell.
+        let is_rate = |index: &usize| !cells[*index].is_sheet_latency();
+        let has_rate = same.iter().any(is_rate);
+        let rates = || same.iter().copied().filter(|index| !has_rate || is_rate(index));
+        let highest = rates().map(|index| cells[index].iops).fold(0.0, f64::max);
+        let saturated = rates().filter(|index| iops(index) >= 0.9 * highest);
         let most = saturated.max_by_key(|&index| cells[index].in_flight())?;
         let near = |share: f64, taken: &[Option<usize>]| {
             let off = |index: &usize| (iops(index) / cells[most].iops / share).ln().abs();
