@@ -250,7 +250,7 @@ impl Found<'_> {
         let past = self.question.work.past_the_page_cache.clone();
         lines.extend(past.map(|text| ("page cache".into(), text)));
         lines.extend(self.beyond_the_model());
-        lines.extend(self.as_direct());
+        lines.extend(self.as_direct().into_iter().chain(self.of_an_instance()));
         lines.extend(self.outer_tracks().map(|text| ("tracks".into(), text)));
         lines.extend(never_grows(&self.best.level).map(|text| ("growth".into(), text.into())));
         let range = |range: &risk::inputs::Range| {
@@ -349,6 +349,16 @@ impl Found<'_> {
     fn beyond_the_model(&self) -> Option<(String, String)> {
         let text = shingled(self.question)?;
         Some(("shingled".into(), text))
+    }
+
+    /// How many of the disks one instance has, of which alone an array is made.
+    fn of_an_instance(&self) -> Option<(String, String)> {
+        let several = Some(&self.question.drives.drive).filter(|_| self.question.members() > 1);
+        let counts = several?.per_instance()?;
+        Some((
+            "instance".into(),
+            format!("an array is made of the disks of one instance: {counts}"),
+        ))
     }
 
     /// That a job goes through the page cache and is answered as direct requests.
@@ -501,6 +511,23 @@ pub(crate) mod tests {
         asked.work.warnings = vec![format!("nas.fio:2: `direct=0`: {AS_DIRECT}")];
         assert!(says(asked));
         assert!(!says(crate::question::tests::question("2x 980 pro 1tb", "vm", 1)));
+    }
+
+    /// Four disks of an instance that has one were an answer without a word.
+    #[test]
+    fn disks_of_instances_say_how_many_one_has() {
+        let said = |drives: &str| {
+            let asked = crate::question::tests::question(drives, "vm", 1);
+            let asked = crate::question::tests::without_what_ifs(asked);
+            let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
+            let line = found.lines.into_iter().find(|(about, _)| about == "instance");
+            line.map(|(_, text)| text)
+        };
+        assert_eq!(
+            said("2x m5d.large").unwrap(),
+            "an array is made of the disks of one instance: m5d.large, r5d.large, m5ad.large and z1d.large have one"
+        );
+        assert_eq!(said("2x 980 pro 1tb"), None);
     }
 
     #[test]

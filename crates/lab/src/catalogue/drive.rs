@@ -325,6 +325,14 @@ impl Drive {
         }
     }
 
+    /// How many of these disks instances have, where they go with one: `m5d.large, r5d.large, m5ad.large and z1d.large have one`.
+    pub fn per_instance(&self) -> Option<String> {
+        let note = self.sheet.note.as_ref().filter(|_| self.figures.goes_with_instance)?;
+        let note = note.replace('\n', " ");
+        let (_, counts) = note.split_once("instances have one or more: ")?;
+        Some(counts.split(". ").next()?.trim_end_matches('.').into())
+    }
+
     /// What its file notes of its price: when it was paid.
     pub fn price_note(&self) -> Option<&str> {
         self.sheet.note("price_usd")
