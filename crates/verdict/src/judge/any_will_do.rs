@@ -127,7 +127,7 @@ mod tests {
             assert!(answer.ends_with(rest), "{answer}");
             let line = |about: &str| verdict.points.iter().find(|point| point.about == about);
             assert!(line("tied").is_none() && line("settings").is_none(), "{:?}", verdict.points);
-            assert!(line("next best").unwrap().text.starts_with("level md-raid5, "));
+            assert!(line("next best").unwrap().text.starts_with("md-raid5, "));
         }
     }
 

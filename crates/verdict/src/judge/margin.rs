@@ -15,7 +15,7 @@ pub(super) fn tied(verdict: &Verdict, named: &[At]) -> Option<Point> {
     let best = &verdict.ranked.first()?.at;
     let ties =
         ties.filter(|other| !named.contains(&other.at) && !verdict.is_the_same(&other.at, best));
-    let labels = verdict.names(ties);
+    let labels = verdict.names_of_what_matters(ties);
     (!labels.is_empty())
         .then(|| point("tied", format!("{}; keep yours if it is among them", semicolons(&labels))))
 }
@@ -49,24 +49,16 @@ pub(super) fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
         others.iter().filter(|other| other.standing == Standing::Behind).collect();
     let by = |other: &Ranked| slower(other.behind, verdict.better, &verdict.unit);
     let (next, last) = (behind.first()?, behind.last()?);
-    let mut text = format!("{}, {}", called(verdict, next), by(next));
+    let called = |of: &Ranked| verdict.names_of_what_matters(std::iter::once(of)).concat();
+    let mut text = format!("{}, {}", called(next), by(next));
     if !verdict.is_the_same(&last.at, &next.at) {
         let is_last = |other: &Ranked| other.at == last.at;
         let alike =
             |other: &&&Ranked| is_last(other) || (other.behind / last.behind - 1.0).abs() < 0.001;
         let mut same: Vec<&Ranked> = behind[1..].iter().filter(alike).copied().collect();
         same.sort_by(|a, b| compare_all(a.at.values(), b.at.values()));
-        let mut labels: Vec<String> = same.into_iter().map(|of| called(verdict, of)).collect();
-        labels.dedup();
+        let labels = verdict.names_of_what_matters(same.into_iter());
         text = format!("{text}; last {}, {}", semicolons(&labels), by(last));
     }
     Some(point("next best", text))
-}
-
-/// A layout among others, by the choices that make a difference.
-fn called(verdict: &Verdict, of: &Ranked) -> String {
-    match verdict.any_will_do.as_slice() {
-        [] => verdict.name(&of.at),
-        _ => verdict.of_what_matters(of),
-    }
 }

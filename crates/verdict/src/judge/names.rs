@@ -14,6 +14,24 @@ impl Verdict {
         self.name_by(at, &varied(ranked().chain(self.left_out.iter().map(|out| &out.at))))
     }
 
+    /// Each of these, which are ranked, among all that are, by the choices that make a difference; those that are called the same
+    /// once.
+    pub(super) fn names_of_what_matters<'a>(
+        &self,
+        of: impl Iterator<Item = &'a Ranked>,
+    ) -> Vec<String> {
+        let mut varied = varied(self.ranked.iter().map(|ranked| &ranked.at));
+        varied.retain(|path| !self.any_will_do.contains(path));
+        let mut names: Vec<String> = Vec::new();
+        for ranked in of {
+            let name = self.name_by(&ranked.at, &varied);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// Each of these, which are ranked, among all that are.
     pub(super) fn names<'a>(&self, of: impl Iterator<Item = &'a Ranked>) -> Vec<String> {
         let varied = varied(self.ranked.iter().map(|ranked| &ranked.at));
