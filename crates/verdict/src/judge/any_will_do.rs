@@ -26,7 +26,7 @@ pub(super) fn any_will_do(verdict: &Verdict) -> Vec<String> {
     for path in best.at.keys().filter(|path| OF_SPEED.contains(&path.as_str())) {
         free.push(path.clone());
         let agrees = |at: &At| is_the_same_but_for(&free, at, &best.at);
-        let mut alike = others.iter().filter(|other| agrees(&other.at)).peekable();
+        let mut alike = others.iter().filter(|other| agrees(&other.at));
         let varies = alike.clone().any(|other| other.at.get(path) != best.at.get(path));
         if !varies || !alike.all(|other| is_as_good(other, best)) || left_out().any(agrees) {
             free.pop();
@@ -78,7 +78,11 @@ impl Verdict {
     fn values_tried(&self, path: &str) -> String {
         const NAMED: usize = 3;
         let mut values: Vec<&Json> = Vec::new();
-        for value in self.ranked.iter().filter_map(|ranked| ranked.at.get(path)) {
+        // Those alone that were tried with the best of the other choices.
+        let best = self.ranked.first().map(|best| &best.at);
+        let alike =
+            self.ranked.iter().filter(|of| best.is_some_and(|at| self.is_the_same(&of.at, at)));
+        for value in alike.filter_map(|ranked| ranked.at.get(path)) {
             if !values.contains(&value) {
                 values.push(value);
             }
