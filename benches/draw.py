@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cells drawn at random, to hold the model to the kernel where nobody has looked.
 
-Usage: benches/draw.py [--open | --streams] SEED CELLS >draw.toml
+Usage: benches/draw.py [--open | --closed | --streams] SEED CELLS >draw.toml
        ileave run draw.toml --out model; ileave run draw.toml --on kernel --guest-memory 8GiB --out kernel
        benches/draw.py --compare draw.toml model kernel
        benches/draw.py --latencies draw.toml model kernel
@@ -12,6 +12,7 @@ the cells that differ by more than 5 %. Cells of a few hundred requests can diff
 before you look for a reason.
 
 With --open the requests come by the clock, and three cells each are the same load on the same drives in other layouts.
+With --closed three cells each are a load as well, of direct requests with so many in flight.
 With --streams a cell is a database: pages, beside them a log whose every write is flushed, and at times checkpoints.
 --latencies compares how long requests take, stream by stream, and which of two layouts of a load answers sooner.
 """
@@ -107,8 +108,38 @@ def load(dice):
         keys.append(f'drive.write_cache = {dice.choice(["true", "false", "false"])}')
     if reads_percent < 100 and dice.random() < 0.2:
         keys.append("flush_every = 16")
-    chunk = lambda level, kib: [] if level in WITHOUT_CHUNK else [f'volume.interleave = "{kib}KiB"']
-    return [keys + [f'volume.level = "{level}"'] + chunk(level, kib) for level, kib in layouts]
+    return [keys + [f'volume.level = "{level}"'] + of_chunk(level, kib) for level, kib in layouts]
+
+
+def closed(dice):
+    """Three cells of one load with so many requests in flight, on three layouts of the same drives."""
+    drive = dice.choice(DISKS + FLASH)
+    members = dice.randint(3, 8)
+    fitting = [level for level, (least, most) in LEVELS.items() if least <= members <= most]
+    layouts = [(dice.choice(fitting), dice.choice([16, 64, 128, 256, 512, 1024])) for _ in range(3)]
+    is_random = dice.random() < 0.6
+    block = dice.choice([4, 8, 16, 32, 64, 128, 256, 512, 1024] if is_random else [64, 128, 256, 512, 1024, 2048, 4096])
+    reads_percent = dice.choice([100, 100, 70, 50, 0, 0]) if is_random else dice.choice([100, 0])
+    depth = dice.choice([1, 4, 16, 32, 64, 128])
+    if is_random:
+        count = min(40000 if drive in FLASH else 6000, max(1000, 512 * 1024 // block))
+    else:
+        count = max(400, min(40000, 2048 * 1024 // block))
+    keys = [
+        f'kind = "{"random" if is_random else "sequential"}"',
+        f'block = "{block}KiB"',
+        'op = "read"' if reads_percent == 100 else 'op = "write"' if not reads_percent else f"reads_percent = {reads_percent}",
+        f"depth = {depth}",
+        f"count = {count}",
+        f'volume.drives = "{members}x{drive}"',
+    ]
+    if drive in DISKS:
+        keys.append(f'drive.write_cache = {dice.choice(["true", "false"])}')
+    return [keys + [f'volume.level = "{level}"'] + of_chunk(level, kib) for level, kib in layouts]
+
+
+def of_chunk(level, kib):
+    return [] if level in WITHOUT_CHUNK else [f'volume.interleave = "{kib}KiB"']
 
 
 def streams(dice):
@@ -141,8 +172,7 @@ def streams(dice):
     if drive in DISKS:
         volume.append(f'drive.write_cache = {dice.choice(["true", "false", "false"])}')
     for level, kib in layouts:
-        own = [f'volume.level = "{level}"']
-        own += [] if level in WITHOUT_CHUNK else [f'volume.interleave = "{kib}KiB"']
+        own = [f'volume.level = "{level}"'] + of_chunk(level, kib)
         yield {name: keys + volume + own for name, keys in of_all.items()}
 
 
@@ -150,7 +180,7 @@ def draw(seed, cells, kind=None):
     dice = random.Random(seed)
     print('name = "draw"\nvolume = { drives = "4xmd-hdd", level = "md-raid5" }')
     for number in range(cells // 3 if kind else cells):
-        drawn = {"open": load, "streams": streams}[kind](dice) if kind else [cell(dice)]
+        drawn = {"open": load, "closed": closed, "streams": streams}[kind](dice) if kind else [cell(dice)]
         for letter, keys in zip("abc" if kind else [""], drawn):
             name = f"w{number:03}{letter}"
             of_all = keys if kind == "streams" else {"": keys}
@@ -222,7 +252,7 @@ if __name__ == "__main__":
         compare(*sys.argv[2:])
     elif len(sys.argv) == 5 and sys.argv[1] == "--latencies":
         latencies(*sys.argv[2:])
-    elif len(sys.argv) == 4 and sys.argv[1] in ("--open", "--streams"):
+    elif len(sys.argv) == 4 and sys.argv[1] in ("--open", "--closed", "--streams"):
         draw(*map(int, sys.argv[2:]), kind=sys.argv[1].removeprefix("--"))
     elif len(sys.argv) == 3 and all(word.isdigit() for word in sys.argv[1:]):
         draw(*map(int, sys.argv[1:]))

@@ -5,6 +5,7 @@
 //! docs/verdict.md says how it is written. Nothing is assumed: where no pair is like the question, that is said.
 
 mod class;
+mod closed;
 mod latencies;
 mod md;
 mod pair;
@@ -29,8 +30,9 @@ const RIGHT: f64 = 0.9;
 const ABOUT: f64 = std::f64::consts::SQRT_2;
 
 /// Every pair that is kept, of published tables and of cells on the real kernel.
-static KEPT: LazyLock<Vec<Pair>> =
-    LazyLock::new(|| [kept(), md::pairs(), latencies::all(), streams::all()].concat());
+static KEPT: LazyLock<Vec<Pair>> = LazyLock::new(|| {
+    [kept(), md::pairs(), latencies::all(), streams::all(), closed::all()].concat()
+});
 
 /// What is known of the model's error for one question.
 #[derive(Clone, Debug, Default)]
@@ -63,13 +65,21 @@ impl Evidence {
         if !manifest.modelled() {
             return Evidence::default();
         }
-        let asked = asked(manifest, records, samples);
+        let mut asked = asked(manifest, records, samples);
         // Cells and pairs are of other disks: what they say of a model says nothing of one of shingled disks.
         let is_shingled = manifest.has_shingled();
         // Asked once: there are thousands of pairs.
-        let all: &[Pair] = if asked.is_one_system() && !is_shingled { &KEPT } else { &[] };
-        let pairs = all.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
-        let pairs: Vec<(f64, bool)> = pairs.map(size_and_side).collect();
+        let mut pairs = if is_shingled { Vec::new() } else { pairs_for(&asked) };
+        // Cells that differ in one choice alone are closer to the question than drawn ones, where there are enough of them.
+        if pairs.len() < FEW
+            && let Some(drawn) = asked.as_closed_loops()
+            && !is_shingled
+        {
+            let of_drawn = pairs_for(&drawn);
+            if of_drawn.len() > pairs.len() {
+                (asked, pairs) = (drawn, of_drawn);
+            }
+        }
         let of_files = if pairs.is_empty() { of_files(&asked) } else { Vec::new() };
         // Those that were measured are of drives, whose times say nothing of a cloud's.
         let is_like = |pair: &&Pair| pair.is_level() && asked.is_of_class(pair);
@@ -127,6 +137,13 @@ impl Evidence {
     fn median_level(&self) -> Option<f64> {
         Some(median(&self.levels)?.exp_m1())
     }
+}
+
+/// The pairs that are of what is asked.
+fn pairs_for(asked: &Asked) -> Vec<(f64, bool)> {
+    let all: &[Pair] = if asked.is_one_system() { &KEPT } else { &[] };
+    let pairs = all.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
+    pairs.map(size_and_side).collect()
 }
 
 /// How far a pair of ours is apart, as a logarithm, and whether it lies the right way round.

@@ -13,8 +13,10 @@ mod disks {
     mod suspects;
 }
 mod buffered;
+mod closed;
 mod cloud;
 mod data_sheet;
+mod drawn;
 mod flash;
 mod formats;
 mod large_disks;

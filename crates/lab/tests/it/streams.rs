@@ -1,42 +1,18 @@
 //! How long streams side by side take, and how much they do, held to a real kernel on the same modelled drives.
 
-use lab::Keep;
-use lab::experiment::Experiment;
-use lab::rig::sim::Sim;
-use lab::run::Run;
+use crate::drawn::is_whole;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// What the kernel measured of each stream and ours, from which verdicts count how often ours has a difference the right way round.
 const LINES: &str = include_str!("../../../verdict/data/md_streams.csv");
 
-/// The drawn experiments, by what the names of their cells begin with.
-const DRAWS: [(&str, &str); 1] = [("21", include_str!("../data/md/streams-21.toml"))];
-
-/// Whether every cell is run, or every fourth: three layouts of a load follow each other.
-fn is_whole() -> bool {
-    ["ILEAVE_REQUIRE", "UPDATE"].into_iter().any(|of| std::env::var_os(of).is_some())
-}
-
-/// Ours of these cells, by its name.
-fn ours() -> BTreeMap<String, store::record::Record> {
-    let mut all = BTreeMap::new();
-    for (draw, text) in DRAWS {
-        let text = format!("run.repeats = 1\n{text}");
-        let experiment = Experiment::parse("x.toml", &text).unwrap();
-        let step = if is_whole() { 1 } else { 4 };
-        let planned = Run::plan(&experiment, &Sim).unwrap();
-        let some = planned.without(|trial| !trial.cell.workload_index.is_multiple_of(step));
-        let ran = some.open(Keep::Nowhere).unwrap().finish(&mut |_| ()).unwrap();
-        let records = ran.records().into_iter();
-        all.extend(records.map(|record| (format!("{draw}{}", record.workload), record.clone())));
-    }
-    all
-}
+/// The drawn experiment, by what the names of its cells begin with.
+const DRAW: (&str, &str) = ("21", include_str!("../data/md/streams-21.toml"));
 
 #[test]
 fn streams_side_by_side_are_as_fast_as_in_the_kernel() {
-    let ours = ours();
+    let ours = crate::drawn::ours(DRAW.0, DRAW.1);
     let is_ours = |line: &&str| ours.contains_key(line.split(',').next().expect("it has columns"));
     let lines: Vec<&str> = LINES.lines().skip(2).filter(is_ours).collect();
     assert_eq!(ours.len(), if is_whole() { 60 } else { 15 });

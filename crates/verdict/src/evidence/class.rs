@@ -1,6 +1,6 @@
 //! Which kind of work on which kind of system a result is of.
 
-use super::{Pair, latencies, streams};
+use super::{Pair, closed, latencies, streams};
 use crate::stated::Stated;
 use block::units::{parse_sectors, parse_weighted};
 use block::{Level, SECTOR_BYTES};
@@ -17,6 +17,8 @@ pub(super) struct Asked {
     classes: BTreeSet<String>,
     /// What was varied and can be chosen; of an interleave, with the level that it is of.
     factors: BTreeSet<String>,
+    /// The classes of drawn cells, where all of it is like some of these: nothing where it is not.
+    drawn: BTreeSet<&'static str>,
 }
 
 /// What the kernel rig showed of work on files that the model does badly, as times: the worst cell of each in docs/filesystems.md.
@@ -53,6 +55,10 @@ const SYSTEMS: &[(&str, &str)] = &[
         "99th percentiles of small random requests and of the flushed log beside them, over Linux's layouts",
     ),
     (streams::OTHER, "such streams side by side"),
+    (closed::RANDOM_READS, "random reads over Linux's layouts"),
+    (closed::RANDOM_WRITES, "random writes over Linux's layouts"),
+    (closed::READS_IN_ORDER, "direct reads in order over Linux's layouts"),
+    (closed::WRITES_IN_ORDER, "direct writes in order over Linux's layouts"),
     (
         MD_READ_AHEAD_SET,
         "reads in order through the page cache of md, with a read-ahead that was set",
@@ -66,12 +72,17 @@ pub(super) fn asked<'a>(
     samples: &[&str],
 ) -> Asked {
     let mut asked = Asked::default();
+    let mut are_drawn = !manifest.are_remote();
     let mut are_like_the_cells = true;
     let mut are_grouped = false;
     let settings = manifest.settings();
     for record in records {
         let stated = Stated::new(&record.at, &record.workload, &settings);
         are_like_the_cells &= is_like_the_cells(&stated);
+        let only_read = manifest.only_read.contains(&record.workload);
+        let drawn = in_a_closed_loop(&stated, only_read);
+        are_drawn &= drawn.is_some();
+        asked.drawn.extend(drawn);
         let streams = stated.streams();
         are_grouped |= !streams.is_empty();
         if streams.is_empty() {
@@ -91,6 +102,9 @@ pub(super) fn asked<'a>(
         Some(_) if !are_like_the_cells => Some(latencies::RARE),
         class => class,
     };
+    if !are_drawn || class.is_some() {
+        asked.drawn.clear();
+    }
     if let Some(class) = class.filter(|_| !are_grouped && !asked.is_drives_alone()) {
         asked.classes = BTreeSet::from([class.into()]);
     }
@@ -104,6 +118,33 @@ fn is_like_the_cells(stated: &Stated<'_>) -> bool {
     own("kind").is_some_and(|kind| kind == "random")
         && (comes || own("requests_per_s").is_some() || own("rate").is_some())
         && is_on_linux_as_built(stated)
+}
+
+/// Which drawn cells it is like, if any: direct requests to Linux's layouts of which nothing failed, so many in flight.
+fn in_a_closed_loop(stated: &Stated<'_>, only_read: bool) -> Option<&'static str> {
+    let own = |key: &str| stated.own(key);
+    let comes = ["requests_per_s", "rate", "group"].iter().any(|key| own(key).is_some());
+    let is_open = own("arrivals").is_some_and(|arrivals| arrivals != "closed");
+    let is_random = match own("kind").as_deref() {
+        Some("random") => true,
+        Some("sequential") => false,
+        _ => return None,
+    };
+    let bytes_max = if is_random { closed::RANDOM_BYTES_MAX } else { closed::IN_ORDER_BYTES_MAX };
+    let level = stated.value("volume.level").unwrap_or_default();
+    let is_like = !comes
+        && !is_open
+        && in_flight(stated) <= closed::IN_FLIGHT_MAX
+        && largest_bytes(stated).is_none_or(|bytes| bytes <= bytes_max)
+        && closed::has(&level)
+        && is_on_linux_as_built(stated);
+    is_like.then(|| closed::class(is_random, only_read))
+}
+
+/// How many requests are in flight at most.
+fn in_flight(stated: &Stated<'_>) -> u64 {
+    let count = |key: &str| stated.own(key).and_then(|count| count.parse().ok()).unwrap_or(1);
+    count("depth") * count("jobs")
 }
 
 /// Whether it is direct requests to a layout of Linux's of which nothing failed.
@@ -152,8 +193,7 @@ enum OfADatabase {
 /// Which of them it is, direct and to Linux's layouts of which nothing failed; none where it is like no cell.
 fn of_a_database(stated: &Stated<'_>) -> Option<OfADatabase> {
     let own = |key: &str| stated.own(key);
-    let count = |key: &str| own(key).and_then(|count| count.parse().ok()).unwrap_or(1);
-    let in_flight: u64 = count("depth") * count("jobs");
+    let in_flight = in_flight(stated);
     let flushes = own("flush_every").is_some_and(|every| every == "1");
     let is_open = own("arrivals").is_some_and(|arrivals| arrivals != "closed");
     let (of, most) = match own("kind")?.as_str() {
@@ -275,11 +315,17 @@ impl Asked {
     /// A class without factors, for tests.
     #[cfg(test)]
     pub(super) fn of_test(class: &str) -> Self {
-        Asked { classes: BTreeSet::from([class.into()]), factors: BTreeSet::new() }
+        Asked { classes: BTreeSet::from([class.into()]), ..Asked::default() }
     }
 
     pub(super) fn is_nothing(&self) -> bool {
         self.classes.is_empty()
+    }
+
+    /// The same, asked of drawn cells; nothing where it is like none of them.
+    pub(super) fn as_closed_loops(&self) -> Option<Self> {
+        let classes: BTreeSet<String> = self.drawn.iter().map(ToString::to_string).collect();
+        (!classes.is_empty()).then(|| Asked { classes, ..self.clone() })
     }
 
     /// Whether nothing but drives is modelled.

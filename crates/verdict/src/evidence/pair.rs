@@ -1,7 +1,7 @@
 //! Pairs of layouts that differ in one thing, as others measured them and as the model has them.
 
 use super::class::{CONTROLLER, class, factor};
-use super::{latencies, md, streams};
+use super::{closed, latencies, md, streams};
 use crate::reproduce::{ComparedCell, Comparison};
 use crate::stated::Stated;
 use serde_json::{Map, Value as Json};
@@ -44,7 +44,7 @@ impl Pair {
 
     /// Whether a real kernel was measured over modelled drives: that tests the model of Linux, and none of a drive.
     pub(super) fn is_of_kernel(&self) -> bool {
-        [md::REQUESTS.name, md::READ_AHEAD.name, latencies::TABLE, streams::TABLE]
+        [md::REQUESTS.name, md::READ_AHEAD.name, latencies::TABLE, streams::TABLE, closed::TABLE]
             .contains(&self.table.as_str())
     }
 

@@ -173,7 +173,7 @@ fn md_is_held_by_its_cells() {
 #[test]
 fn the_documentation_has_the_pairs_of_md() {
     let document = include_str!("../../../../docs/verdict.md");
-    let all = md::pairs();
+    let all = [md::pairs(), closed::all()].concat();
     let chunk = "volume.interleave of md-raid";
     let (raid0, raid5, raid6) = (format!("{chunk}0"), format!("{chunk}5"), format!("{chunk}6"));
     let of_parity = [&raid5, &raid6, "volume.stripe_cache", "volume.level"];
@@ -184,6 +184,10 @@ fn the_documentation_has_the_pairs_of_md() {
         ("md-buffered-writes", &of_parity[..]),
         ("md-raid0", &[raid0.as_str()][..]),
         ("md-read-ahead:auto", &of_read_ahead[..]),
+        (closed::RANDOM_READS, &["volume.level"][..]),
+        (closed::RANDOM_WRITES, &["volume.level"][..]),
+        (closed::READS_IN_ORDER, &["volume.level"][..]),
+        (closed::WRITES_IN_ORDER, &["volume.level"][..]),
     ];
     for (class, factors) in rows {
         let [mut number, mut right, mut ties] = [const { Vec::new() }; 3];
@@ -314,6 +318,66 @@ fn a_database_is_tested_by_databases() {
         let nothing = "no measurement tests the model here (such streams side by side)";
         assert_eq!(said(&unlike), nothing);
     }
+}
+
+/// RAID 10 against RAID 5 under requests in a closed loop: "no measurement compares layouts like these", though the kernel's own
+/// are on record.
+#[test]
+fn a_level_under_a_closed_loop_is_tested_by_drawn_cells() {
+    use lab::experiment::Experiment;
+    use lab::rig::sim::Sim;
+    use lab::{Keep, run};
+    let with = |volume: &str, work: &str, samples: &[&str]| {
+        let text = format!("[volume]\n{volume}\n[workload.w]\ncount = 20\n{work}\n");
+        let experiment = Experiment::parse("some.toml", &text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        Evidence::of(&ran.manifest, &ran.records(), samples)
+    };
+    let said = |evidence: &Evidence| evidence.words(Some(2.0)).unwrap();
+    let volume = "drives = '4xst18000nm000j'\nlevel = ['md-raid10', 'md-raid5']";
+    let writes = with(volume, "kind = 'random'\nop = 'write'", &["mb_per_s"]);
+    assert!(said(&writes).contains("(random writes over Linux's layouts)"), "{}", said(&writes));
+    assert!(writes.pairs.len() > 50 && writes.difference() < 0.1, "{}", writes.difference());
+    let reads = with(volume, "kind = 'sequential'\ndepth = 16", &["mb_per_s"]);
+    assert!(
+        said(&reads).contains("(direct reads in order over Linux's layouts)"),
+        "{}",
+        said(&reads)
+    );
+    // A mean in a closed loop is a rate; a percentile is not.
+    let mean = with(volume, "kind = 'random'", &["latency_mean_ms"]);
+    assert!(said(&mean).contains("(random reads over Linux's layouts)"), "{}", said(&mean));
+    // What no cell is like is tested by none.
+    let is_tested = |found: &Evidence| said(found).contains("over Linux's layouts");
+    let random = "kind = 'random'";
+    for unlike in [
+        with(volume, random, &["latency_p99_ms"]),
+        with(volume, "kind = 'random'\ndepth = 256", &["mb_per_s"]),
+        with(volume, "kind = 'random'\nblock = '4MiB'", &["mb_per_s"]),
+        with(volume, "kind = 'sequential'\ndirect = false", &["mb_per_s"]),
+        with(&format!("{volume}\nfailed = '0'"), random, &["mb_per_s"]),
+        with(
+            "drives = '4xgp3[size=100GiB]'\nlevel = ['md-raid10', 'md-raid5']",
+            random,
+            &["mb_per_s"],
+        ),
+        with(
+            "drives = '8xst18000nm000j'\nlevel = ['md-raid10', 'md-raid50']",
+            random,
+            &["mb_per_s"],
+        ),
+        with("drives = '4xst18000nm000j'\nlevel = ['raid10', 'raid5']", random, &["mb_per_s"]),
+    ] {
+        assert!(!is_tested(&unlike), "{}", said(&unlike));
+    }
+    // Cells that differ in the chunk alone, of which there are many, are closer to a question of chunks.
+    let chunks = "drives = '4xst18000nm000j'\nlevel = 'md-raid5'\ninterleave = ['64KiB', '512KiB']";
+    let writes = with(chunks, "kind = 'sequential'\nop = 'write'", &["mb_per_s"]);
+    assert!(
+        said(&writes).contains("direct writes in order to md's RAID 5 and 6"),
+        "{}",
+        said(&writes)
+    );
 }
 
 /// No cell is of a shingled disk, whose model is an estimate.
