@@ -102,7 +102,7 @@ pub(super) fn asked<'a>(
         Some(_) if !are_like_the_cells => Some(latencies::RARE),
         class => class,
     };
-    if !are_drawn || class.is_some() {
+    if !are_drawn || class.is_some() || asked.is_drives_alone() {
         asked.drawn.clear();
     }
     if let Some(class) = class.filter(|_| !are_grouped && !asked.is_drives_alone()) {
@@ -137,6 +137,7 @@ fn in_a_closed_loop(stated: &Stated<'_>, only_read: bool) -> Option<&'static str
         && in_flight(stated) <= closed::IN_FLIGHT_MAX
         && largest_bytes(stated).is_none_or(|bytes| bytes <= bytes_max)
         && closed::has(&level)
+        && !stated.runs_program()
         && is_on_linux_as_built(stated);
     is_like.then(|| closed::class(is_random, only_read))
 }

@@ -327,10 +327,13 @@ fn a_level_under_a_closed_loop_is_tested_by_drawn_cells() {
     use lab::experiment::Experiment;
     use lab::rig::sim::Sim;
     use lab::{Keep, run};
-    let with = |volume: &str, work: &str, samples: &[&str]| {
+    let ran = |volume: &str, work: &str| {
         let text = format!("[volume]\n{volume}\n[workload.w]\ncount = 20\n{work}\n");
         let experiment = Experiment::parse("some.toml", &text).unwrap();
-        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap()
+    };
+    let with = |volume: &str, work: &str, samples: &[&str]| {
+        let ran = ran(volume, work);
         Evidence::of(&ran.manifest, &ran.records(), samples)
     };
     let said = |evidence: &Evidence| evidence.words(Some(2.0)).unwrap();
@@ -370,6 +373,11 @@ fn a_level_under_a_closed_loop_is_tested_by_drawn_cells() {
     ] {
         assert!(!is_tested(&unlike), "{}", said(&unlike));
     }
+    // Below a real kernel only the drives are models.
+    let mut below = ran(volume, random);
+    below.manifest.machine.insert("kernel".into(), "Linux 6.1".into());
+    let below = Evidence::of(&below.manifest, &below.records(), &["mb_per_s"]);
+    assert!(!is_tested(&below) && below.pairs.is_empty(), "{}", said(&below));
     // Cells that differ in the chunk alone, of which there are many, are closer to a question of chunks.
     let chunks = "drives = '4xst18000nm000j'\nlevel = 'md-raid5'\ninterleave = ['64KiB', '512KiB']";
     let writes = with(chunks, "kind = 'sequential'\nop = 'write'", &["mb_per_s"]);
