@@ -32,7 +32,7 @@ const NONE: u16 = u16::MAX;
 /// The runs that are known.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
-    runs: Vec<Run>,
+    slots: Vec<Run>,
     /// Slots by the first sector of their runs, and by the one after their last write.
     by_start: Index,
     by_end: Index,
@@ -82,7 +82,7 @@ impl Runs {
             older: if number + 1 == RUNS { NONE } else { number as u16 + 1 },
         };
         Runs {
-            runs: (0..RUNS).map(slot).collect(),
+            slots: (0..RUNS).map(slot).collect(),
             by_start: Index::new(),
             by_end: Index::new(),
             newest: NONE,
@@ -141,10 +141,10 @@ impl Runs {
             return before;
         }
         let end = self.by_end.keys[usize::from(after)];
-        let gone = self.runs[usize::from(after)];
+        let gone = self.slots[usize::from(after)];
         self.remove(after);
         self.by_end.put(before, end);
-        let run = &mut self.runs[usize::from(before)];
+        let run = &mut self.slots[usize::from(before)];
         run.bytes += gone.bytes;
         run.paid_ns += gone.paid_ns;
         run.owed_ns += gone.owed_ns;
@@ -155,7 +155,7 @@ impl Runs {
     fn go_on(&mut self, slot: u16, bytes: u64, garbage_ns: Nanos) -> Nanos {
         self.unlink(slot);
         self.link(slot);
-        let run = &mut self.runs[usize::from(slot)];
+        let run = &mut self.slots[usize::from(slot)];
         run.bytes += bytes;
         let is_long = run.bytes >= LONG_BYTES;
         self.short_bytes += if is_long { 0 } else { bytes };
@@ -184,7 +184,7 @@ impl Runs {
     /// Begins a run in a slot that is free.
     fn begin(&mut self, request: &Request, bytes: u64, paid_ns: Nanos) {
         let slot = self.free;
-        let run = &mut self.runs[usize::from(slot)];
+        let run = &mut self.slots[usize::from(slot)];
         self.free = run.older;
         let written_at = self.short_bytes;
         *run = Run { bytes, paid_ns, owed_ns: 0, written_at, newer: NONE, older: NONE };
@@ -197,7 +197,7 @@ impl Runs {
     fn end_old(&mut self) -> Nanos {
         let mut debts_ns = 0;
         while self.oldest != NONE {
-            let run = self.runs[usize::from(self.oldest)];
+            let run = self.slots[usize::from(self.oldest)];
             if self.free != NONE && self.short_bytes - run.written_at < END_BYTES {
                 break;
             }
@@ -212,16 +212,16 @@ impl Runs {
         self.unlink(slot);
         self.by_start.remove(slot);
         self.by_end.remove(slot);
-        self.runs[usize::from(slot)].older = self.free;
+        self.slots[usize::from(slot)].older = self.free;
         self.free = slot;
     }
 
     /// Puts the run at the end of those that were written last.
     fn link(&mut self, slot: u16) {
         let older = self.newest;
-        let run = &mut self.runs[usize::from(slot)];
+        let run = &mut self.slots[usize::from(slot)];
         (run.newer, run.older) = (NONE, older);
-        match self.runs.get_mut(usize::from(older)) {
+        match self.slots.get_mut(usize::from(older)) {
             Some(run) => run.newer = slot,
             None => self.oldest = slot,
         }
@@ -229,12 +229,12 @@ impl Runs {
     }
 
     fn unlink(&mut self, slot: u16) {
-        let Run { newer, older, .. } = self.runs[usize::from(slot)];
-        match self.runs.get_mut(usize::from(newer)) {
+        let Run { newer, older, .. } = self.slots[usize::from(slot)];
+        match self.slots.get_mut(usize::from(newer)) {
             Some(run) => run.older = older,
             None => self.newest = older,
         }
-        match self.runs.get_mut(usize::from(older)) {
+        match self.slots.get_mut(usize::from(older)) {
             Some(run) => run.newer = newer,
             None => self.oldest = newer,
         }
@@ -340,7 +340,7 @@ mod tests {
             let paid: Nanos = pages.iter().map(|&page| write(&mut runs, page, 1)).sum();
             let slot = runs.by_start.find(0);
             assert_eq!(runs.by_end.find(3 * 8), slot, "{pages:?}");
-            let Run { bytes, paid_ns, owed_ns, newer, older, .. } = runs.runs[usize::from(slot)];
+            let Run { bytes, paid_ns, owed_ns, newer, older, .. } = runs.slots[usize::from(slot)];
             assert_eq!((bytes, paid_ns, owed_ns), (3 * 4096, 0, 30));
             assert_eq!(runs.credit_ns, paid, "{pages:?}");
             assert_eq!((newer, older, runs.newest, runs.oldest), (NONE, NONE, slot, slot));
@@ -354,7 +354,7 @@ mod tests {
         let twice = (0..8).flat_map(|page| [page, page]);
         let paid: Vec<Nanos> = twice.chain(0..8).map(|page| write(&mut runs, page, 1)).collect();
         assert_eq!(paid.iter().sum::<Nanos>(), 10);
-        assert_eq!(runs.runs[usize::from(runs.newest)].bytes, 24 * 4096);
+        assert_eq!(runs.slots[usize::from(runs.newest)].bytes, 24 * 4096);
         assert_eq!(runs.oldest, runs.newest);
     }
 
