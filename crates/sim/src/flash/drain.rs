@@ -4,6 +4,7 @@
 //! lets writes in by bursts, and why their latencies have the tail that they have.
 
 use super::place::mixed;
+use super::runs::Runs;
 use super::spec::{Fill, FlashSpec, Slc, moving_ns};
 use crate::Nanos;
 use block::{Request, SECTOR_BYTES};
@@ -11,10 +12,10 @@ use std::collections::VecDeque;
 
 /// What flash takes for a write.
 #[derive(Clone, Copy, Debug, Default)]
-struct Cost {
-    whole_ns: Nanos,
+pub(super) struct Cost {
+    pub(super) whole_ns: Nanos,
     /// The part of it that copies of other data cause.
-    garbage_ns: Nanos,
+    pub(super) garbage_ns: Nanos,
 }
 
 /// A stripe that is full, or that was closed early.
@@ -53,9 +54,7 @@ pub(super) struct Drain {
     bytes: u64,
     writes: u64,
     closed_writes: u64,
-    /// Where the last streams of writes ended, and which is replaced next.
-    ends: [u64; STREAMS],
-    next_end: usize,
+    runs: Runs,
     slc_left_bytes: u64,
     slc_full: bool,
     /// Up to when the emptying of the SLC cache is accounted for.
@@ -63,8 +62,6 @@ pub(super) struct Drain {
     erased_bytes: u64,
 }
 
-/// Streams of writes that are told apart.
-const STREAMS: usize = 8;
 /// What an entry of the drive's tables points to, in bytes.
 const MAPPED_BYTES: u64 = 4096;
 
@@ -87,8 +84,7 @@ impl Drain {
             bytes: 0,
             writes: 0,
             closed_writes: 0,
-            ends: [u64::MAX; STREAMS],
-            next_end: 0,
+            runs: Runs::new(),
             slc_left_bytes: spec.slc.map_or(0, |slc| slc.left_bytes.min(slc.bytes)),
             slc_full: false,
             folded_at: 0,
@@ -236,28 +232,15 @@ impl Drain {
             partial(start) + partial(end)
         };
         let partial_ns = partials * spec.partial_write_ns;
-        let (random_write_ns, amplification) =
+        let (least_ns, amplification) =
             (spec.random_write_ns, u64::from(spec.write_amplification_percent));
-        let is_sequential = self.is_sequential(request);
-        let rate = self.rate(now, bytes);
-        let moved_ns = moving_ns(bytes, rate);
+        let moved_ns = moving_ns(bytes, self.rate(now, bytes));
         let has_erased = self.erased_bytes >= bytes;
         self.erased_bytes = self.erased_bytes.saturating_sub(bytes);
-        let garbage_ns =
-            if is_sequential || has_erased { 0 } else { moved_ns * (amplification - 100) / 100 };
-        let least_ns = if is_sequential { 0 } else { random_write_ns };
-        Cost { whole_ns: moved_ns.max(least_ns) + partial_ns + garbage_ns, garbage_ns }
-    }
-
-    /// Whether `request` continues one of the last streams of writes.
-    fn is_sequential(&mut self, request: &Request) -> bool {
-        let found = self.ends.iter().position(|&end| end == request.sector);
-        let index = found.unwrap_or(self.next_end);
-        self.ends[index] = request.end();
-        if found.is_none() {
-            self.next_end = (self.next_end + 1) % STREAMS;
-        }
-        found.is_some()
+        let garbage_ns = if has_erased { 0 } else { moved_ns * (amplification - 100) / 100 };
+        let whole_ns = least_ns.saturating_sub(moved_ns) + garbage_ns;
+        let further = self.runs.write(request, Cost { whole_ns, garbage_ns });
+        Cost { whole_ns: moved_ns + partial_ns + further.whole_ns, ..further }
     }
 
     /// The rate at which flash takes `bytes` that arrive at `now`, in bytes a second.
@@ -287,6 +270,10 @@ impl Drain {
 }
 
 impl Cost {
+    pub(super) fn of_garbage(ns: Nanos) -> Self {
+        Cost { whole_ns: ns, garbage_ns: ns }
+    }
+
     /// Takes out the part for `piece` of `whole` bytes.
     fn take(&mut self, piece: u64, whole: u64) -> Cost {
         let part = |ns: Nanos| (u128::from(ns) * u128::from(piece) / u128::from(whole)) as Nanos;

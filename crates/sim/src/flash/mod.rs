@@ -19,6 +19,7 @@ mod link;
 mod long;
 mod parts;
 mod place;
+mod runs;
 mod spec;
 
 pub(crate) use parts::PARTS;

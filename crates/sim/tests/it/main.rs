@@ -13,6 +13,7 @@ mod ext4;
 mod failing;
 mod files;
 mod flash;
+mod flash_runs;
 mod full_queues;
 mod harm;
 mod laws;

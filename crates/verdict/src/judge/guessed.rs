@@ -53,6 +53,7 @@ pub(super) fn of_drives(manifest: &Manifest, records: &[Record]) -> Vec<Point> {
     points.extend(disputed(manifest));
     points.extend(promised::told(manifest, records));
     points.extend(promised::mixed(manifest, records));
+    points.extend(promised::collected(manifest, records));
     points
 }
 

@@ -1,5 +1,5 @@
-//! What doubts rates of long requests to flash: data sheets that promise much more than the model makes, and mixes that no measurement
-//! tests.
+//! What doubts rates of long requests to flash: data sheets that promise much more than the model makes, mixes that no measurement
+//! tests, and garbage collection of large writes.
 
 use super::answer::{Point, point};
 use crate::tables::{listed, times};
@@ -11,6 +11,9 @@ const SHARE: f64 = 2.0 / 3.0;
 
 /// Requests of so many bytes are limited by what moves, smaller ones by how many there are.
 const LONG_BYTES: f64 = 65_536.0;
+
+/// From this share of the latency on it counts that garbage collection causes it.
+const GARBAGE_SHARE: f64 = 0.05;
 
 /// The lines that say whose rates may be higher, and by how much; none where requests are short.
 pub(super) fn told(manifest: &Manifest, records: &[Record]) -> impl Iterator<Item = Point> {
@@ -73,6 +76,19 @@ pub(super) fn mixed(manifest: &Manifest, records: &[Record]) -> Option<Point> {
     })
 }
 
+/// That garbage collection of large writes is an estimate, where they wait for it.
+pub(super) fn collected(manifest: &Manifest, records: &[Record]) -> Option<Point> {
+    let waits = |record: &Record| {
+        let times = record.sample("garbage_ms").zip(record.sample("latency_mean_ms"));
+        is_long(record) && times.is_some_and(|(garbage, all)| garbage > GARBAGE_SHARE * all)
+    };
+    (manifest.modelled() && records.iter().any(waits)).then(|| {
+        let text = "garbage collection of large writes is measured of none of these drives: in the model what is written in runs of \
+                    less than 32 MiB costs as much a byte as a data sheet's 4 KiB at random, whatever the layout cuts it into";
+        point("doubt", text.into())
+    })
+}
+
 /// Whether a record's requests are long, in the mean.
 fn is_long(record: &Record) -> bool {
     let rate = record.sample("mb_per_s").zip(record.sample("requests_per_s"));
@@ -98,6 +114,23 @@ mod tests {
         assert!(!doubted("p4800x-375gb", "block = '4KiB'\nreads_percent = 50"), "short");
         assert!(!doubted("p4800x-375gb", "block = '128KiB'"), "writes or reads alone");
         assert!(!doubted("st18000nm000j", "block = '128KiB'\nreads_percent = 50"), "disks");
+    }
+
+    #[test]
+    fn garbage_collection_of_large_writes_is_doubted() {
+        let doubted = |kind: &str, block: &str, state: &str| {
+            let (manifest, records) = modelled(&format!(
+                "[volume]\ndrives = '2xd3-s4610-480gb'\nlevel = ['md-mirror', 'md-stripe']\n[drive]\nstate = '{state}'\n\
+                 [workload.a]\nkind = '{kind}'\nop = 'write'\nblock = '{block}'\ncount = 500\ndepth = 8\n"
+            ));
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            let points = verdict.points.iter();
+            points.filter(|point| point.text.starts_with("garbage collection of large")).count()
+        };
+        assert_eq!(doubted("random", "1MiB", "steady"), 1);
+        assert_eq!(doubted("random", "4KiB", "steady"), 0, "a data sheet's");
+        assert_eq!(doubted("random", "1MiB", "random"), 0, "blocks are erased");
+        assert_eq!(doubted("sequential", "1MiB", "steady"), 0, "in order");
     }
 
     #[test]
