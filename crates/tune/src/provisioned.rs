@@ -216,7 +216,7 @@ mod tests {
         let own =
             "the 4 in use 64000 and 16777 together, but the instance allows 20000 I/Os a second";
         assert!(all.contains(own), "{all}");
-        limited.work.set("host.storage_rate=500MB").unwrap();
+        limited.work.set("host.storage_rate=500MB/s").unwrap();
         let all = of_question(&limited).unwrap().unwrap().1;
         assert!(all.contains("allows 20000 I/Os a second and 500 MB/s"), "{all}");
     }
