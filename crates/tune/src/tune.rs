@@ -57,6 +57,7 @@ fn answered(
 ) -> Result<Tuned> {
     let clock = &question.clock;
     let (candidates, cells) = question.candidates()?;
+    question.check(rig)?;
     let mut tried = Tried::new(question, &candidates, rig, watch)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&tried.experiment))?;
     let Searched { verdict, picked: (best, why), count } = search(&mut tried, &candidates, &cells)?;
@@ -92,6 +93,7 @@ fn answered(
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines().chain(degraded).chain(decides.line(of_md)));
     lines.extend(turns::lines(&doubts));
+    turns::too_slow_first(&mut lines);
     let not_tried = clock.say(&mut lines, unconfirmed.into_iter().chain(not_tried));
     let [short_evaluations_left, evaluations_left] = clock.left_of_search();
     Ok(Tuned {
