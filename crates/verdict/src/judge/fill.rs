@@ -175,6 +175,16 @@ mod tests {
         assert_eq!(told(&manifest, &records), None);
     }
 
+    /// "Set `drive.credit`" was the next step, after which no trial ranked anything.
+    #[test]
+    fn a_burst_is_measured_by_a_run_and_ranks_nothing() {
+        let (manifest, records) = results("2xst1[size=1TiB]", "");
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let point = verdict.points.iter().find(|point| point.about == "credit").unwrap();
+        let next = "; `ileave run` with `drive.credit = 'full'` measures a burst, which ends and ranks no layout";
+        assert!(point.text.ends_with(next), "{}", point.text);
+    }
+
     #[test]
     fn states_that_are_set_are_named() {
         let (manifest, records) = results("2x980-pro-1tb", "[drive]\nstate = 'steady'");
