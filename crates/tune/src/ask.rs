@@ -78,7 +78,7 @@ mod tests {
     use crate::question::tests::question;
     use lab::experiment::Experiment;
 
-    /// `--save` wrote no constraint, and "max usable_tb" as another objective: `run` and `tune` answered another question.
+    /// `--save` wrote no constraint, and `max usable_tb` as another objective: `run` and `tune` answered another question.
     #[test]
     fn what_is_saved_asks_the_same() {
         use crate::Posed;

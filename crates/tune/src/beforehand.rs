@@ -14,7 +14,7 @@
 use crate::drives::Drives;
 use crate::front::{room, usd_per_tb};
 use crate::pick::{GONE_MIN, SAFER_BY};
-use crate::posed::Posed;
+use crate::posed::{Posed, check_credit};
 use crate::question::{Question, SURVIVE_MAX};
 use crate::space::{Open, Space};
 use crate::spares::SPARES_MAX;
@@ -415,6 +415,7 @@ impl Posed {
     pub(crate) fn space(&self, open: &Open<'_>, beforehand: &Beforehand) -> Result<Space> {
         let space = Space::new(&self.experiment, &*open(&self.experiment)?, &self.wishes);
         let mut space = space.map_err(with_names)?;
+        check_credit(&space)?;
         if beforehand.is_empty() {
             return Ok(space);
         }

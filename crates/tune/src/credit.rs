@@ -50,7 +50,9 @@ mod tests {
     fn what_draws_on_burst_credit_is_refused_before_it_runs() {
         let of = |drives: &str, work: &str, set: &[&str]| {
             let mut asked = question(drives, work, 1);
-            set.iter().for_each(|set| asked.work.set(set).unwrap());
+            for set in set {
+                asked.work.set(set).unwrap();
+            }
             let said = check(&asked.experiment().unwrap(), [&asked.drives.drive]);
             said.map_err(|error| error.to_string())
         };

@@ -92,7 +92,7 @@ impl Posed {
     /// Where the rig cannot run it, a wish names what is not measured, or the drives' state lets nothing be ranked.
     pub fn check(&self, open: &Open<'_>) -> Result<()> {
         let (posed, beforehand) = self.parted()?;
-        check_credit(&posed.space(open, &beforehand)?)
+        posed.space(open, &beforehand).map(|_| ())
     }
 
     /// Takes what a results directory has, which must be of this experiment on `rig`.
@@ -226,7 +226,6 @@ pub fn tune_experiment(
     let (clock, asked_for) = (&posed.clock.anew(), posed);
     let (posed, beforehand) = &posed.parted()?;
     let mut space = posed.space(open, beforehand)?;
-    check_credit(&space)?;
     space.clock = clock.clone();
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
     let (mut records, measured) = measured(posed, &space, open, watch)?;
@@ -260,8 +259,7 @@ pub fn tune_experiment(
     lines.extend(degraded::lines(&front, is_best, verdict.better, is_modelled));
     lines.extend(decides.line(str::to_string));
     turns::put_behind_doubts(&mut lines, in_doubt);
-    lines.extend(turns::lines(&sensitivity));
-    turns::too_slow_first(&mut lines);
+    turns::say(&mut lines, &sensitivity);
     let not_tried = clock.say(&mut lines, unconfirmed.into_iter().chain(not_tried));
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
@@ -299,7 +297,7 @@ pub fn tune_experiment(
 }
 
 /// Whether the drives of an experiment can be ranked in the state that it gives them.
-fn check_credit(space: &Space) -> Result<()> {
+pub(crate) fn check_credit(space: &Space) -> Result<()> {
     let members = space.trials.iter().flat_map(|trial| &trial.setup.volume.members);
     credit::check(&space.experiment, members.filter_map(|member| Some(&**member.drive()?)))
 }

@@ -306,8 +306,14 @@ fn sensitivity(others: &[&Doubt]) -> String {
     }
 }
 
+/// Says what would change the answer, behind all else, and puts first what must come first.
+pub(crate) fn say(lines: &mut Vec<Line>, doubts: &[Doubt]) {
+    lines.extend(self::lines(doubts));
+    too_slow_first(lines);
+}
+
 /// Puts it first that no layout keeps the rate that was asked for: all else is about an answer that will not do.
-pub(crate) fn too_slow_first(lines: &mut [Line]) {
+fn too_slow_first(lines: &mut [Line]) {
     lines.sort_by_key(|(about, _)| about != "too slow");
 }
 

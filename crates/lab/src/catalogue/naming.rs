@@ -80,9 +80,11 @@ impl Folder {
         let counted = meant.first().filter(|_| one != name);
         if let Some((volume, gib)) = self.volume_of(name) {
             // 3000 may be of either.
-            let ios = is_of_ios(&volume, &gib)
-                .then(|| format!(" or `{volume}[size=500GiB,iops={gib}]`"))
-                .unwrap_or_default();
+            let ios = if is_of_ios(&volume, &gib) {
+                format!(" or `{volume}[size=500GiB,iops={gib}]`")
+            } else {
+                String::new()
+            };
             return Ok(Error::input(format!(
                 "no {thing} is called `{name}`; write what is provisioned of it in brackets, as in `{volume}[size={gib}GiB]`{ios}"
             )));

@@ -15,9 +15,9 @@ const ROUNDING: f64 = 1e-9;
 
 /// How a rate in MB/s is provisioned: in MiB/s where it is a whole number of them, as those of most providers are.
 fn written(mb_per_s: f64) -> String {
-    let mib_per_s = mb_per_s * 1e6 / MIB;
-    let whole = mib_per_s.round();
-    if (mib_per_s - whole).abs() < ROUNDING * whole {
+    let in_mib = mb_per_s * 1e6 / MIB;
+    let whole = in_mib.round();
+    if (in_mib - whole).abs() < ROUNDING * whole {
         format!("`mb_per_s={whole}MiB`")
     } else {
         format!("`mb_per_s={mb_per_s}`")
