@@ -51,7 +51,7 @@ impl Report {
             let mut results = read_results(&directory)?;
             let asked = results.manifest.asked(&choose);
             results.manifest = asked.map_err(|error| error.context("choose"))?;
-            let wishes = Wishes { safe, objectives, subject_to, choose };
+            let wishes = Wishes { safe, objectives, subject_to, choose }.and_of(&results.manifest);
             let Results { manifest, records, happened, .. } = &results;
             let beside = published::of(manifest)?;
             let verdict = Verdict::knowing(manifest, records, happened, &wishes)?

@@ -73,7 +73,7 @@ fn ran(asked: Asked, rig: &Stoppable<Sim>) -> Result<Ran> {
     let ran = ran.joined()?;
     let records = ran.records();
     let manifest = ran.manifest.asked(&[])?;
-    let verdict = Verdict::new(&manifest, &records, &Wishes::default())?;
+    let verdict = Verdict::new(&manifest, &records, &Wishes::default().and_of(&manifest))?;
     Ok((manifest, records, verdict.answer, warnings))
 }
 

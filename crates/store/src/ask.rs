@@ -1,12 +1,31 @@
-//! What is asked: which factors are to be chosen, whatever their keys are for otherwise.
+//! What is asked: which factors are to be chosen, whatever their keys are for otherwise, and what must hold.
 
 use crate::Manifest;
 use crate::error::{Error, Result, nearest};
+use crate::expression::{Constraint, Objective};
 use crate::factor::Role;
 use std::borrow::Cow;
 
 /// The key of an experiment that says what is chosen.
 const CHOOSE: &str = "ask.choose";
+
+/// The key of an experiment that says what must hold of a layout.
+pub const SUBJECT_TO: &str = "ask.subject_to";
+
+/// The key of an experiment that says what of the things known beforehand is to be best.
+pub const OBJECTIVE: &str = "ask.objective";
+
+/// What formulas call the things that are known of a layout before anything is measured. `tune` works them out.
+pub const BEFOREHAND: [&str; 5] = ["usable_tb", "usd", "usd_per_tb", "rebuild_h", "loss_5y"];
+
+/// Whether all that an objective or a constraint names is known before anything is measured.
+pub fn is_beforehand(text: &str) -> bool {
+    let objective = || Objective::parse(text).map(|of| vec![of.of]);
+    let sides = Constraint::parse(text).map(|of| vec![of.left, of.right]).or_else(|_| objective());
+    let Ok(sides) = sides else { return false };
+    let mut names = sides.iter().flat_map(|side| side.quantities()).peekable();
+    names.peek().is_some() && names.all(|(name, _)| BEFOREHAND.contains(&name))
+}
 
 impl Manifest {
     /// The manifest with the roles that are asked for: `choose` are the factors to choose, else what the experiment
@@ -40,7 +59,27 @@ impl Manifest {
     }
 
     fn chosen_by_experiment(&self) -> Vec<String> {
-        match self.settings().get(CHOOSE) {
+        self.asked_by(CHOOSE)
+    }
+
+    /// What the experiment says must hold of what is measured.
+    pub fn subject_to(&self) -> Vec<String> {
+        let mut all = self.asked_by(SUBJECT_TO);
+        all.retain(|text| !is_beforehand(text));
+        all
+    }
+
+    /// What the experiment asks of what is known beforehand: what must hold, and what is to be best.
+    pub fn asked_beforehand(&self) -> Vec<String> {
+        let mut all = self.asked_by(SUBJECT_TO);
+        all.retain(|text| is_beforehand(text));
+        all.extend(self.asked_by(OBJECTIVE));
+        all
+    }
+
+    /// The texts of a key of the experiment.
+    fn asked_by(&self, key: &str) -> Vec<String> {
+        match self.settings().get(key) {
             Some(toml::Value::String(one)) => vec![one.clone()],
             Some(toml::Value::Array(all)) => {
                 all.iter().filter_map(toml::Value::as_str).map(String::from).collect()
@@ -114,6 +153,21 @@ mod tests {
         assert_eq!(asked.asked(&choose).unwrap(), asked);
         let of = asked.factors.0.iter().filter(|(_, kind)| kind.role == Role::Choice);
         of.map(|(path, _)| path.clone()).collect()
+    }
+
+    #[test]
+    fn what_must_hold_is_of_what_is_measured_or_known_beforehand() {
+        let asked = manifest(
+            "\"ask.subject_to\" = [\"read >= 5MB/s\", \"usable_tb >= 40\"]\n\"ask.objective\" = \"min usd\"",
+        );
+        assert_eq!(asked.subject_to(), ["read >= 5MB/s"]);
+        assert_eq!(asked.asked_beforehand(), ["usable_tb >= 40", "min usd"]);
+        assert!(manifest("").subject_to().is_empty());
+        assert!(is_beforehand("min usd_per_tb") && is_beforehand("loss_5y <= 0.1%"));
+        // Of both kinds, of none, and no formula.
+        for text in ["max read / usd", "1 <= 2", "usable_tb"] {
+            assert!(!is_beforehand(text), "{text}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! quantity   = name ["[" … "]"] ["." sample]
 //! ```
 //!
-//! A unit follows its number at once, in a constraint: `commit_p99 <= 5ms`. `1e-4` is a number.
+//! A unit follows its number, in a constraint: `commit_p99 <= 5ms` or `5 ms`. `1e-4` is a number.
 //! `p99.9` in a name is `p999`, as `commit_p999`. A name may have hyphens: `random-16` is one, `tar - rm` a difference.
 //! `best` is the best that the left side of a constraint reaches in any layout.
 
@@ -317,7 +317,7 @@ impl<'a> Parser<'a> {
         let per_second = rest[end..].strip_prefix("/s").filter(|after| !after.starts_with(is_word));
         let end = if per_second.is_some() { end + 2 } else { end };
         if end == 0 {
-            return Ok(Expression::Number(number));
+            return Ok(self.unit_after_blank(number, column));
         }
         let Some(unit) = Unit::find(&rest[..end]) else {
             let units = Unit::names().join(", ");
@@ -325,6 +325,23 @@ impl<'a> Parser<'a> {
         };
         self.at += end;
         Ok(Expression::Given(number, unit, column))
+    }
+
+    /// A number with the unit that follows it after a blank; without one where none does. No formula has a name right behind a
+    /// number.
+    fn unit_after_blank(&mut self, number: f64, column: usize) -> Expression {
+        let rest = &self.text[self.at..];
+        let word = rest.trim_start();
+        let end = word.find(|c: char| !(c.is_alphabetic() || "%/".contains(c)));
+        let end = end.unwrap_or(word.len());
+        // `20 s/seek` is one of seconds, divided.
+        let ends = (1..=end).rev().filter(|end| word.is_char_boundary(*end));
+        let is_whole =
+            |end: &usize| !word[*end..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let known = ends.filter(is_whole).find_map(|end| Some((Unit::find(&word[..end])?, end)));
+        let Some((unit, end)) = known else { return Expression::Number(number) };
+        self.at += rest.len() - word.len() + end;
+        Expression::Given(number, unit, column)
     }
 
     /// A name with its brackets and its sample.
@@ -402,6 +419,12 @@ mod tests {
         assert_eq!(right("read >= 1.5GB/s", "MB/s").unwrap(), 1500.0);
         assert_eq!(right("reads >= 20/s", "/s").unwrap(), 20.0);
         assert_eq!(right("tar <= 20/4", "s").unwrap(), 5.0);
+        // A blank before the unit was refused.
+        assert_eq!(right("commit_p99 <= 3 ms", "ms").unwrap(), 3.0);
+        assert_eq!(right("read >= 1.5 GB/s * 2", "MB/s").unwrap(), 3000.0);
+        assert_eq!(right("tar <= 20 s/4", "s").unwrap(), 5.0);
+        assert_eq!(right("loss_5y <= 0.01 %", "of 1").unwrap(), 1e-4);
+        assert!(right("tar <= 20 seek", "s").unwrap_err().to_string().contains("expected + - * /"));
         assert_eq!(right("usable_tb >= 60000GB", "TB").unwrap(), 60.0);
         assert_eq!(right("loss_5y <= 0.01%", "of 1").unwrap(), 1e-4);
         assert_eq!(right("loss_5y <= 1e-4", "of 1").unwrap(), 1e-4);

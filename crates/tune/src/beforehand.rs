@@ -11,9 +11,10 @@
 //! Such a formula leaves layouts out before the search; one of measured things is the verdict's. None is of both: the one is
 //! exact, and the other may err.
 
+use crate::drives::Drives;
 use crate::front::{room, usd_per_tb};
 use crate::pick::{GONE_MIN, SAFER_BY};
-use crate::posed::Posed;
+use crate::posed::{Posed, check_credit};
 use crate::question::{Question, SURVIVE_MAX};
 use crate::space::{Open, Space};
 use crate::spares::SPARES_MAX;
@@ -36,6 +37,9 @@ const NAMES: [(&str, &str, Better); 5] = [
     ("rebuild_h", "h", Better::Lower),
     ("loss_5y", "of 1", Better::Lower),
 ];
+
+/// So many drives more and fewer are tried where no level meets what must hold.
+const COUNTS: usize = 6;
 
 /// What is as good as the best of an objective: chunks round off as much room.
 const EVEN: f64 = 0.01;
@@ -231,23 +235,22 @@ impl Beforehand {
         text
     }
 
-    /// What to try instead where no layout meets what must hold.
-    pub(crate) fn next_step(&self) -> &'static str {
+    /// What to try instead where no layout meets what must hold; `drives` are others of which some does.
+    fn next_step(&self, drives: impl FnOnce() -> Option<String>) -> String {
         let asks = |name: &str| {
             self.constraints
                 .iter()
                 .any(|of| of.left.quantities().iter().any(|(own, _)| *own == name))
         };
         if asks("usd") {
-            "; `--budget` takes as many drives as so much money pays for"
-        } else if asks("loss_5y") {
-            "; fewer drives lose less"
-        } else if asks("rebuild_h") {
-            "; these are the hours under load, and smaller drives take fewer"
-        } else if asks("usable_tb") {
-            "; take more drives"
-        } else {
-            ""
+            return "; `--budget` takes as many drives as so much money pays for".into();
+        }
+        match drives() {
+            Some(drives) => format!("; `--drives '{drives}'` has what meets them"),
+            None if asks("rebuild_h") => {
+                "; these are the hours under load, and smaller drives take fewer".into()
+            }
+            None => "; a few drives more or fewer do not either".into(),
         }
     }
 
@@ -342,9 +345,25 @@ impl Question {
             Some((survive, spares)) => {
                 format!("; `--survive {survive} --spares {spares}` has what meets them")
             }
-            None => beforehand.next_step().to_string(),
+            None => beforehand.next_step(|| self.count_that_meets()),
         };
         Err(Error::failure(format!("{without}{next}")))
+    }
+
+    /// The drives of which some level meets what must hold, as many as is nearest to these, fewer first. Nobody has more than an
+    /// inventory has.
+    fn count_that_meets(&self) -> Option<String> {
+        let own = self.drives.count;
+        let is_had = |count: &usize| self.drives.devices.is_empty() || *count < own;
+        let mut counts = (1..=COUNTS)
+            .flat_map(|step| [own.saturating_sub(step), own + step])
+            .filter(|count| *count > 1 + self.spares)
+            .filter(is_had);
+        let count = counts.find(|&count| {
+            let drives = Drives { count, devices: Vec::new(), ..self.drives.clone() };
+            Question { drives, ..self.clone() }.possible().is_ok()
+        })?;
+        Some(format!("{count}x {}", self.drives.drive.name))
     }
 
     /// Whether nobody asks for another measured figure than the work's own.
@@ -396,6 +415,7 @@ impl Posed {
     pub(crate) fn space(&self, open: &Open<'_>, beforehand: &Beforehand) -> Result<Space> {
         let space = Space::new(&self.experiment, &*open(&self.experiment)?, &self.wishes);
         let mut space = space.map_err(with_names)?;
+        check_credit(&space)?;
         if beforehand.is_empty() {
             return Ok(space);
         }
@@ -501,14 +521,31 @@ mod tests {
         );
     }
 
+    /// "Fewer drives lose less" was said where five hold too little, and seven do.
+    #[test]
+    fn another_number_of_drives_is_named_where_it_meets_what_must_hold() {
+        let of = |drives: &str, devices: &[&str]| {
+            let mut asked = asked(drives, &["loss_5y <= 0.1%"]);
+            asked.capacity_bytes = 4 << 40;
+            asked.drives.devices = devices.iter().map(ToString::to_string).collect();
+            levels(&asked)
+        };
+        let said = of("6x 980-pro-1tb", &[]).unwrap_err();
+        assert!(said.ends_with("; `--drives '7x 980-pro-1tb'` has what meets them"), "{said}");
+        assert!(of("7x 980-pro-1tb", &[]).unwrap().contains("md-raid6"));
+        // There are six.
+        let said = of("6x 980-pro-1tb", &["a", "b", "c", "d", "e", "f"]).unwrap_err();
+        assert!(!said.contains("--drives") && !said.contains("lose less"), "{said}");
+    }
+
     #[test]
     fn what_no_level_meets_is_said() {
         let said =
             |subject_to: &[&str]| levels(&asked("8x st18000nm000j", subject_to)).unwrap_err();
         assert_eq!(
             said(&["loss_5y <= 1e-15"]),
-            "no layout meets all of `--subject-to`; `loss_5y <= 1e-15`: md-raid6 comes nearest, with 7.02e-3 (0.70 %); fewer \
-             drives lose less"
+            "no layout meets all of `--subject-to`; `loss_5y <= 1e-15`: md-raid6 comes nearest, with 7.02e-3 (0.70 %); a few \
+             drives more or fewer do not either"
         );
         // Three copies over seven with a spare are lost with 0.051 %, four over eight with less.
         let more = said(&["loss_5y <= 1e-3"]);
@@ -561,7 +598,8 @@ mod tests {
                 subject_to: vec![subject_to.to_string()],
                 ..verdict::Wishes::default()
             };
-            let posed = Posed::new(Experiment::parse("some.toml", text).unwrap(), wishes, None);
+            let posed =
+                Posed::new(Experiment::parse("some.toml", text).unwrap(), wishes, None).unwrap();
             tune_experiment(&posed, &|_| Ok(Box::new(Sim)), None, &mut |_| ())
         };
         let found = of("usable_tb >= 40").unwrap();

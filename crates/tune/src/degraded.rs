@@ -401,7 +401,7 @@ mod tests {
                     host.name = 'linux-6.1'\n[workload.log]\nkind = 'sequential'\nop = 'write'\nblock = '16KiB'\nflush_every = 1\n\
                     count = 4000\n";
         let experiment = Experiment::parse("some.toml", text).unwrap();
-        let posed = Posed::new(experiment, Wishes::default(), None);
+        let posed = Posed::new(experiment, Wishes::default(), None).unwrap();
         let open: &Open<'_> = &|_| Ok(Box::new(Sim));
         let found = crate::tune_experiment(&posed, open, None, &mut |_| ()).unwrap();
         let line = found.lines.iter().find(|(about, _)| about == "one failed").unwrap();
@@ -449,7 +449,7 @@ mod tests {
                     volume.interleave = '512KiB'\nhost.name = 'linux-6.1'\n\
                     [workload.w]\nkind = 'sequential'\ndirect = false\njobs = 4\nblock = '512KiB'\namount = '4GiB'\n";
         let experiment = Experiment::parse("some.toml", text).unwrap();
-        let posed = Posed::new(experiment, Wishes::default(), None);
+        let posed = Posed::new(experiment, Wishes::default(), None).unwrap();
         let open: &Open<'_> = &|_| Ok(Box::new(Sim));
         let found = crate::tune_experiment(&posed, open, None, &mut |_| ()).unwrap();
         assert!(said(&found).unwrap().ends_with("is not modelled for this work (docs/tune.md)"));

@@ -295,7 +295,7 @@ fn kinds<'i>(
                 ));
                 format!("{name}[size={gib}GiB]")
             }
-            Match::None { of_size, .. } => {
+            Match::None { of_size, of_instance, .. } => {
                 let wanted = asked.map(|asked| &asked.drive.name);
                 if let Some(name) = wanted.filter(|name| of_size.contains(name)) {
                     held.push(Held { name: name.clone(), model, devices, is_named: true });
@@ -306,6 +306,10 @@ fn kinds<'i>(
                 let count = devices.len();
                 let next = if name.is_empty() {
                     String::new()
+                } else if *of_instance {
+                    format!(
+                        "name that of your type of instance, as in `--drives '{count}x {name}'`; "
+                    )
                 } else {
                     format!("`--drives '{count}x {name}'` takes them as that; ")
                 };
@@ -461,8 +465,8 @@ mod tests {
             {"name":"nvme3n1","type":"disk","model":"Amazon Elastic Block Store","size":1099511627776,"fstype":"xfs"}]}"#;
         let inventory = inventory(system);
         let refused = held(&inventory, None).unwrap_err().to_string();
-        let next = "nvme1n1, nvme2n1: Amazon EC2 NVMe Instance Storage is not in the catalogue, which has i3en, i7ie-7500gb, im4gn-7500gb of its size; \
-                    `--drives '2x i3en'` takes them as that";
+        let next = "nvme1n1, nvme2n1: Amazon EC2 NVMe Instance Storage does not say its type of instance; of its size the catalogue has \
+                    i3en, i7ie-7500gb, im4gn-7500gb; name that of your type of instance, as in `--drives '2x i3en'`";
         assert!(refused.contains("none of its free disks") && refused.contains(next), "{refused}");
         let (asked, said) = held(&inventory, Some(&Asked::read("2x i3en").unwrap())).unwrap();
         assert_eq!((asked.count, asked.drive.name.as_str()), (Some(2), "i3en"));

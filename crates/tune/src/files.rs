@@ -60,7 +60,7 @@ pub fn of_files(asked: &Question, file_systems: &[String]) -> Result<Posed> {
     let text = experiment_text(asked, &levels, &file_systems);
     Ok(Posed {
         experiment: Experiment::parse(&asked.work.origin, &text)?,
-        text,
+        text: asked.with_wishes(&text)?,
         wishes: Wishes {
             safe: asked.safe,
             objectives: asked.objective.iter().cloned().collect(),

@@ -31,6 +31,7 @@
 
 mod align;
 mod answer;
+mod ask;
 mod beforehand;
 mod beside;
 mod bitmap;
@@ -41,6 +42,7 @@ mod commands;
 mod commits;
 mod confirm;
 mod costs;
+mod credit;
 mod danger;
 mod degraded;
 mod doubt;

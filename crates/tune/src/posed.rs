@@ -19,7 +19,7 @@ use crate::question::Question;
 use crate::rules::layouts;
 use crate::space::{At, Open, Space};
 use crate::what_if::{WhatIf, what_if};
-use crate::{danger, degraded, files, settings, spares, turns};
+use crate::{credit, danger, degraded, files, settings, spares, turns};
 use block::SECTOR_BYTES;
 use lab::catalogue::Drive;
 use lab::experiment::{Experiment, Member, Trial};
@@ -31,6 +31,7 @@ use risk::{Risk, in_words};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use store::Manifest;
+use store::ask;
 use store::record::Record;
 use verdict::judge::Ranked;
 use verdict::tables::figure;
@@ -57,14 +58,23 @@ pub struct Posed {
 
 impl Posed {
     /// The question of an experiment, of which no results are known.
-    pub fn new(mut experiment: Experiment, wishes: Wishes, price_usd: Option<f64>) -> Posed {
+    ///
+    /// # Errors
+    ///
+    /// Where a wish is no formula.
+    pub fn new(
+        mut experiment: Experiment,
+        wishes: Wishes,
+        price_usd: Option<f64>,
+    ) -> Result<Posed> {
+        let wishes = with_asked(&experiment, wishes);
         let says_repeats = experiment.settings().contains_key("run.repeats");
         if experiment.searches_a_rate() && !says_repeats {
             // The race has seeds of its own.
             experiment.set_values("run.repeats", "1").expect("it is a number");
         }
-        let text = settings::text(&experiment);
-        Posed {
+        let text = settings::text(&asking(experiment.clone(), &wishes)?);
+        Ok(Posed {
             experiment,
             text,
             wishes,
@@ -72,7 +82,17 @@ impl Posed {
             known: Vec::new(),
             question: None,
             clock: Clock::default(),
-        }
+        })
+    }
+
+    /// Whether it can be answered on the rig that `open` opens, before anything runs.
+    ///
+    /// # Errors
+    ///
+    /// Where the rig cannot run it, a wish names what is not measured, or the drives' state lets nothing be ranked.
+    pub fn check(&self, open: &Open<'_>) -> Result<()> {
+        let (posed, beforehand) = self.parted()?;
+        posed.space(open, &beforehand).map(|_| ())
     }
 
     /// Takes what a results directory has, which must be of this experiment on `rig`.
@@ -152,6 +172,35 @@ impl Posed {
     }
 }
 
+/// The wishes with what the experiment's `[ask]` has beside them. Its objective is of what is known beforehand, of which there is one.
+fn with_asked(experiment: &Experiment, mut wishes: Wishes) -> Wishes {
+    for text in experiment.asked(ask::SUBJECT_TO) {
+        if !wishes.subject_to.iter().any(|own| own.trim() == text) {
+            wishes.subject_to.push(text);
+        }
+    }
+    if !wishes.objectives.iter().any(|own| ask::is_beforehand(own)) {
+        wishes.objectives.extend(experiment.asked(ask::OBJECTIVE));
+    }
+    wishes
+}
+
+/// The experiment as one that asks what is wished.
+fn asking(mut experiment: Experiment, wishes: &Wishes) -> Result<Experiment> {
+    let (beforehand, measured): (Vec<String>, Vec<String>) =
+        wishes.objectives.iter().cloned().partition(|text| ask::is_beforehand(text));
+    let all = [
+        ("objective", measured),
+        (ask::OBJECTIVE, beforehand),
+        (ask::SUBJECT_TO, wishes.subject_to.clone()),
+        ("ask.choose", wishes.choose.clone()),
+    ];
+    for (path, texts) in all.into_iter().filter(|(_, texts)| !texts.is_empty()) {
+        experiment.ask(path, &texts)?;
+    }
+    Ok(experiment)
+}
+
 /// What the volume of a trial may lose, and what that assumes.
 pub(crate) fn risk_of(trial: &Trial, exposed: Exposed) -> (Risk, Inputs) {
     let (risk, inputs) = exposed.assessed();
@@ -210,7 +259,7 @@ pub fn tune_experiment(
     lines.extend(degraded::lines(&front, is_best, verdict.better, is_modelled));
     lines.extend(decides.line(str::to_string));
     turns::put_behind_doubts(&mut lines, in_doubt);
-    lines.extend(turns::lines(&sensitivity));
+    turns::say(&mut lines, &sensitivity);
     let not_tried = clock.say(&mut lines, unconfirmed.into_iter().chain(not_tried));
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),
@@ -245,6 +294,12 @@ pub fn tune_experiment(
         experiment: posed.text.clone(),
         origin: if posed.question.is_some() { ORIGIN_ASSUMED } else { "The experiment" },
     })
+}
+
+/// Whether the drives of an experiment can be ranked in the state that it gives them.
+pub(crate) fn check_credit(space: &Space) -> Result<()> {
+    let members = space.trials.iter().flat_map(|trial| &trial.setup.volume.members);
+    credit::check(&space.experiment, members.filter_map(|member| Some(&**member.drive()?)))
 }
 
 /// The front, with what fails and what is kept as a spare; and whether a failed member is modelled.
@@ -419,7 +474,7 @@ pub(crate) mod tests {
     /// An experiment as the question, its layouts, and what was measured of them.
     pub(crate) fn asked(text: &str) -> (Posed, Space, Vec<Record>) {
         let experiment = Experiment::parse("some.toml", text).unwrap();
-        let posed = Posed::new(experiment, Wishes::default(), None);
+        let posed = Posed::new(experiment, Wishes::default(), None).unwrap();
         let space = Space::new(&posed.experiment, &Sim, &posed.wishes).unwrap();
         let all: Vec<usize> = (0..space.layouts.len()).collect();
         let records = space.measure(&all, &|_| Ok(Box::new(Sim)), 0).unwrap();

@@ -61,7 +61,7 @@ const SHARED: &str =
 
 /// What an answer about cloud volumes says of their limits; nothing of other drives.
 pub(crate) fn of_question(question: &Question) -> Result<Option<Line>> {
-    line(&question.drives.drive, question.members(), has_host_limit(question))
+    line(&question.drives.drive, question.members(), host_limits(question))
 }
 
 /// The same of the volumes that a trial of an experiment ran on; each kind has its own line.
@@ -73,20 +73,24 @@ pub(crate) fn of_trial(trial: &Trial) -> Result<Vec<Line>> {
             None => kinds.push((drive, 1)),
         }
     }
-    let is_limited = trial.setup.host.storage_per_s.iter().any(Option::is_some);
-    let lines = kinds.into_iter().map(|(drive, count)| line(drive, count, is_limited));
+    let of_host = trial.setup.host.storage_per_s;
+    let lines = kinds.into_iter().map(|(drive, count)| line(drive, count, of_host));
     Ok(lines.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// What a cloud lets so many volumes do, where the machine's own limits are stated or not.
-fn line(drive: &Drive, count: usize, is_limited: bool) -> Result<Option<Line>> {
+/// What a cloud lets so many volumes do; `of_host` is what the machine lets pass, in I/Os and bytes a second, where that is stated.
+fn line(drive: &Drive, count: usize, of_host: [Option<u64>; 2]) -> Result<Option<Line>> {
     let Ok(cloud) = drive.cloud() else { return Ok(None) };
     let members = count as f64;
     let described = catalogue::describe(&drive.name)?;
     let (own, all) = drive.name.split_once('[').unwrap_or((&drive.name, ""));
     let (mut each, mut together, mut more) = (Vec::new(), Vec::new(), Vec::new());
     let mut is_shared = false;
-    for Each { key, limit, unit, shared, is_of_size, most } in limits(drive, count, cloud) {
+    let mut allowed = Vec::new();
+    let [host_ios, host_bytes] = of_host.map(|limit| limit.map(|limit| limit as f64));
+    let of_host = [host_ios, host_bytes.map(|rate| rate / 1e6)];
+    for (own_limits, of_host) in limits(drive, count, cloud).into_iter().zip(of_host) {
+        let Each { key, limit, unit, shared, is_of_size, most } = own_limits;
         let Some(limit) = limit else { continue };
         let (figure, asked) = if is_of_size { ("sectors", "size") } else { (key, key) };
         let is_example =
@@ -95,7 +99,11 @@ fn line(drive: &Drive, count: usize, is_limited: bool) -> Result<Option<Line>> {
         let whose = if is_example && !is_named { " (an example of ours)" } else { "" };
         each.push(format!("{limit:.0} {unit}{whose}"));
         let sum = members * limit;
-        together.push(format!("{:.0}", shared.map_or(sum, |shared| shared.min(sum))));
+        let sum = shared.map_or(sum, |shared| shared.min(sum));
+        together.push(format!("{sum:.0}"));
+        if let Some(most) = of_host.filter(|most| *most < sum) {
+            allowed.push(format!("{most:.0} {unit}"));
+        }
         is_shared |= shared.is_some();
         // Larger volumes have more, unless all have together what there is.
         let has_more = most.is_some_and(|most| shared.is_none_or(|shared| shared < most));
@@ -116,20 +124,29 @@ fn line(drive: &Drive, count: usize, is_limited: bool) -> Result<Option<Line>> {
     if is_shared {
         text = format!("{text}: {SHARED}");
     }
+    if !allowed.is_empty() {
+        text = format!("{text}, but the instance allows {}", listed(&allowed));
+    }
     if !more.is_empty() {
         text = format!("{text}; for more ask about `{own}[{}]`", more.join(","));
     }
-    if !is_limited {
+    if [host_ios, host_bytes].iter().all(Option::is_none) {
         text += "; the instance's own limits are not counted (`--set host.storage_iops=…`, `--set host.storage_rate=…`; docs/cloud.md)";
     }
     Ok(Some(("volumes".into(), text)))
 }
 
-/// Whether the question says what the machine lets pass.
-fn has_host_limit(question: &Question) -> bool {
+/// What the machine of a question lets pass, in I/Os and bytes a second.
+fn host_limits(question: &Question) -> [Option<u64>; 2] {
     let host = question.work.tables.get("host").and_then(Value::as_table);
-    let of_ios = host.is_some_and(|host| host.contains_key("storage_iops"));
-    of_ios || question.host_limit().0.is_some()
+    let of = |key: &str| host.and_then(|host| host.get(key));
+    let named = of("name").and_then(Value::as_str).and_then(|name| catalogue::host(name).ok());
+    let of_ios = of("storage_iops").and_then(|ios| match ios {
+        Value::String(text) => text.parse().ok(),
+        value => value.as_integer().and_then(|ios| u64::try_from(ios).ok()),
+    });
+    let of_named = named.and_then(|host| host.storage_per_s[0]);
+    [of_ios.or(of_named), question.host_limit().0]
 }
 
 #[cfg(test)]
@@ -190,7 +207,18 @@ mod tests {
         );
         let mut limited = question("4x gp3", "restore", 1);
         limited.work.set("host.storage_iops=20000").unwrap();
-        assert!(!of_question(&limited).unwrap().unwrap().1.contains("not counted"));
+        let all = of_question(&limited).unwrap().unwrap().1;
+        assert!(!all.contains("not counted") && !all.contains("instance"), "{all}");
+        // 64,000 I/Os a second were promised of an instance that lets 20,000 pass.
+        let mut limited = question("4x io2[size=500GiB,iops=16000]", "restore", 1);
+        limited.work.set("host.storage_iops=20000").unwrap();
+        let all = of_question(&limited).unwrap().unwrap().1;
+        let own =
+            "the 4 in use 64000 and 16777 together, but the instance allows 20000 I/Os a second";
+        assert!(all.contains(own), "{all}");
+        limited.work.set("host.storage_rate=500MB/s").unwrap();
+        let all = of_question(&limited).unwrap().unwrap().1;
+        assert!(all.contains("allows 20000 I/Os a second and 500 MB/s"), "{all}");
     }
 
     /// An experiment's answer about volumes said nothing of what limits them.

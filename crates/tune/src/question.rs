@@ -401,10 +401,11 @@ impl Question {
     pub fn experiment_text(&self) -> Result<String> {
         let (candidates, _) = self.candidates()?;
         // An experiment has each chunk on each level; what is for RAID 0 alone is left out beside others.
-        self.text(|chunk| {
+        let text = self.text(|chunk| {
             let sectors = block::units::parse_sectors(chunk).unwrap_or(0);
             candidates.iter().all(|of| check_interleave(of.level, sectors).is_ok())
-        })
+        })?;
+        self.with_wishes(&text)
     }
 
     /// The experiment with all that is tried, of chunks those that are so.

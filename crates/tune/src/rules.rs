@@ -213,13 +213,7 @@ pub fn rules(case: &Case) -> Vec<Rule> {
         agrees: None,
         why: "it is about stripes over cloud disks".into(),
     });
-    rules.push(Rule {
-        name: "AWS",
-        says: "none (mdadm without --chunk, so 512 KiB)".into(),
-        chunk_kib: Some(512),
-        agrees: None,
-        why: "it is about stripes over cloud disks".into(),
-    });
+    rules.push(of_aws(case));
     rules.push(Rule {
         name: "XFS",
         says: "su = the chunk, sw = the drives that hold data".into(),
@@ -228,6 +222,26 @@ pub fn rules(case: &Case) -> Vec<Rule> {
         why: "the commands below do so".into(),
     });
     rules
+}
+
+/// Amazon's user guide: what to build of its volumes, and what not.
+fn of_aws(case: &Case) -> Rule {
+    if case.parity && matches!(case.media, Media::Remote) {
+        return Rule {
+            name: "AWS",
+            says: "advises against parity".into(),
+            chunk_kib: None,
+            agrees: Some(false),
+            why: "its user guide does not recommend RAID 5 and 6 on EBS, where writing parity takes I/Os that are paid for".into(),
+        };
+    }
+    Rule {
+        name: "AWS",
+        says: "none (mdadm without --chunk, so 512 KiB)".into(),
+        chunk_kib: Some(512),
+        agrees: None,
+        why: "it is about stripes over cloud disks".into(),
+    }
 }
 
 /// A rule from the time to a position: a share of it for each request in flight but one, or below 0 of it alone.
@@ -344,6 +358,20 @@ mod tests {
             format!("{about}; a cloud volume serves many requests at once")
         );
         assert!(!why("st18000nm000j").contains("on disks;"));
+    }
+
+    /// "AWS: agrees" stood below an answer of RAID 5 over EBS.
+    #[test]
+    fn aws_advises_against_parity_on_its_volumes() {
+        let of = |media, parity| {
+            let rules = rules(&Case { media, parity, ..EXOS });
+            rules.into_iter().find(|rule| rule.name == "AWS").unwrap()
+        };
+        let parity = of(Media::Remote, true);
+        assert_eq!((parity.says.as_str(), parity.agrees), ("advises against parity", Some(false)));
+        for (media, parity) in [(Media::Remote, false), (EXOS.media, true)] {
+            assert_eq!((of(media, parity).chunk_kib, of(media, parity).agrees), (Some(512), None));
+        }
     }
 
     #[test]

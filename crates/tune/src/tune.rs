@@ -46,6 +46,7 @@ pub fn tune(
 ) -> Result<Tuned> {
     // What the last answer left out is nothing of this one's.
     let question = Question { clock: question.clock.anew(), ..question.clone() };
+    question.check(rig)?;
     answered(&question, rig, confirm, watch)
 }
 
@@ -91,7 +92,7 @@ fn answered(
     lines.extend(costs::line(&tried, best, &verdict));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines().chain(degraded).chain(decides.line(of_md)));
-    lines.extend(turns::lines(&doubts));
+    turns::say(&mut lines, &doubts);
     let not_tried = clock.say(&mut lines, unconfirmed.into_iter().chain(not_tried));
     let [short_evaluations_left, evaluations_left] = clock.left_of_search();
     Ok(Tuned {

@@ -85,6 +85,19 @@ pub struct Wishes {
     pub choose: Vec<String>,
 }
 
+impl Wishes {
+    /// The same with what the experiment says must hold of what is measured.
+    #[must_use]
+    pub fn and_of(mut self, manifest: &Manifest) -> Wishes {
+        for text in manifest.subject_to() {
+            if !self.subject_to.contains(&text) {
+                self.subject_to.push(text);
+            }
+        }
+        self
+    }
+}
+
 /// The verdict on a results directory.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verdict {

@@ -3,7 +3,8 @@
 use crate::tables::{figure, listed};
 use std::collections::BTreeSet;
 use store::Manifest;
-use store::record::Record;
+use store::factor::Role;
+use store::record::{Record, short_key};
 
 /// Why a trial was not steady: none where it was, or where nobody can tell.
 pub fn reason(record: &Record) -> Option<String> {
@@ -109,13 +110,50 @@ pub fn overloaded(manifest: &Manifest, records: &[Record]) -> Option<String> {
     if overloaded.is_empty() || !manifest.published.is_empty() {
         return None;
     }
+    let hopeless = overloading(manifest, records);
+    let hopeless = if hopeless.is_empty() {
+        String::new()
+    } else {
+        let count = if hopeless.len() == 1 { "is" } else { "are" };
+        format!("; {} {count} more than any layout serves, and ranks none", hopeless.join(", "))
+    };
     Some(format!(
-        "{} of {} trials: requests came faster than they were served. Each waited longer than the one before, so these \
+        "{} of {} trials: requests came faster than they were served{hopeless}. Each waited longer than the one before, so these \
          latencies mean nothing. {}",
         overloaded.len(),
         records.len(),
         fewer(manifest, &overloaded)
     ))
+}
+
+/// The loads of which every trial was overloaded, where others have trials that were not.
+fn overloading(manifest: &Manifest, records: &[Record]) -> Vec<String> {
+    let loads: Vec<String> = records
+        .iter()
+        .map(|record| {
+            let varied =
+                record.at.iter().filter(|(path, _)| manifest.factors.role(path) == Role::Load);
+            let of = |(path, value): (&String, &serde_json::Value)| {
+                format!("{}={}", short_key(path), manifest.factors.shown(path, value))
+            };
+            let words: Vec<String> = varied.map(of).collect();
+            if words.is_empty() {
+                record.workload.clone()
+            } else {
+                format!("{}[{}]", record.workload, words.join(","))
+            }
+        })
+        .collect();
+    let pairs = || loads.iter().zip(records);
+    let served: BTreeSet<&String> =
+        pairs().filter(|(_, record)| !record.is_overloaded()).map(|(load, _)| load).collect();
+    let mut hopeless: Vec<String> = Vec::new();
+    for load in loads.iter().filter(|load| !served.is_empty() && !served.contains(load)) {
+        if !hopeless.contains(load) {
+            hopeless.push(load.clone());
+        }
+    }
+    hopeless
 }
 
 /// How to have requests come more slowly.
@@ -262,6 +300,29 @@ mod tests {
         let verdict = Verdict::new(&ran.manifest, &records, &Wishes::default()).unwrap();
         let next = verdict.points.iter().find(|point| point.about == "next best").unwrap();
         assert!(next.text.contains("last md-mirror, at 0"), "{}", next.text);
+    }
+
+    /// "19 of 38 trials" did not say that one of two rates is more than any layout serves.
+    #[test]
+    fn loads_that_no_layout_serves_are_named() {
+        let of = |rates: &str| {
+            let text = format!(
+                "run.budget_requests = 20000\n[volume]\ndrives = '4xgp3[size=500GiB]'\nlevel = ['md-stripe', 'md-raid10']\n\
+                 [workload.w]\nkind = 'random'\nblock = '8KiB'\narrivals = 'poisson'\nrequests_per_s = [{rates}]\ncount = 5000\n"
+            );
+            let experiment = Experiment::parse("some.toml", &text).unwrap();
+            let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+            super::overloaded(&ran.manifest, &ran.records()).unwrap()
+        };
+        let one = of("2000, 20000");
+        let said = "2 of 4 trials: requests came faster than they were served; w[requests_per_s=20000] is more than any layout serves, \
+                    and ranks none. ";
+        assert!(one.starts_with(said), "{one}");
+        // Where all are, the loads are no reason to tell any apart.
+        assert!(
+            of("20000, 30000")
+                .starts_with("4 of 4 trials: requests came faster than they were served. ")
+        );
     }
 
     /// A limit below what one request takes holds at no rate: that is no tie.

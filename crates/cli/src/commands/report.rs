@@ -24,7 +24,8 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         objectives: flags.objective.clone(),
         subject_to: flags.subject_to.clone(),
         choose: flags.choose.clone(),
-    };
+    }
+    .and_of(manifest);
     let beside = published::of(manifest)?;
     let verdict = Verdict::knowing(manifest, records, &results.happened, &wishes)?
         .beside_printed(manifest, beside.as_ref());

@@ -185,9 +185,9 @@ impl Answer {
         let [worn, same] = [&self.found.simulated, &self.found.memoryless].map(|of| {
             let unreadable = match self.shape.survived {
                 0 => String::new(),
-                _ => format!(", sectors unreadable {}", with_error(&of.unreadable)),
+                _ => format!(", sectors unreadable {}", with_error(&of.unreadable, of.groups)),
             };
-            format!("all data lost {}{unreadable}", with_error(&of.gone))
+            format!("all data lost {}{unreadable}", with_error(&of.gone, of.groups))
         });
         let wear = risk::LIFE_SHAPE;
         line(
@@ -320,9 +320,13 @@ fn range_in_words(range: &Range) -> String {
     }
 }
 
-/// A simulated probability and its standard error.
-fn with_error(share: &Share) -> String {
+/// At 95 %, a share is below this over the number of groups of which none had it.
+const NONE_OF: f64 = 3.0;
+
+/// A simulated probability and its standard error; of what happened to no group, how much it may be all the same.
+fn with_error(share: &Share, groups: u64) -> String {
     match share.of_all {
+        0.0 => format!("in none of {groups} (below {})", in_words(NONE_OF / groups as f64)),
         p if p < risk::FLOOR || share.error < risk::FLOOR => in_words(p),
         p => format!("{} ± {}", in_words(p), in_words(share.error)),
     }

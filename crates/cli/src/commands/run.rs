@@ -71,6 +71,11 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     if let Some(words) = long(&run) {
         note(&words);
     }
+    let beforehand = run.manifest().asked_beforehand();
+    if !beforehand.is_empty() {
+        let formulas = beforehand.join("`, `");
+        note(&format!("`{formulas}`: a run does not look at that; `ileave tune` does"));
+    }
     published::of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
     // A shard says no verdict, and is one of many that would each ask about all trials.
     if flags.shard.is_none() {
@@ -203,7 +208,8 @@ pub(super) fn verdict(
 ) -> Result<String> {
     let manifest = manifest.asked(&[])?;
     let (records, cpu): (Vec<Record>, Vec<Option<f64>>) = finished.into_iter().unzip();
-    let verdict = Verdict::knowing(&manifest, &records, happened, &Wishes::default());
+    let verdict =
+        Verdict::knowing(&manifest, &records, happened, &Wishes::default().and_of(&manifest));
     let beside = published::of(&manifest)?;
     let verdict = verdict.map(|of| of.beside_printed(&manifest, beside.as_ref()));
     let verdict = verdict.map_err(|error| {
@@ -226,8 +232,9 @@ fn page_of(directory: &str) -> Result<String> {
     results.manifest = results.manifest.asked(&[])?;
     let Results { manifest, records, happened, .. } = &results;
     let beside = published::of(manifest)?;
-    let verdict = Verdict::knowing(manifest, records, happened, &Wishes::default())?
-        .beside_printed(manifest, beside.as_ref());
+    let verdict =
+        Verdict::knowing(manifest, records, happened, &Wishes::default().and_of(manifest))?
+            .beside_printed(manifest, beside.as_ref());
     Ok(html::run(&results, &verdict, beside.as_ref()))
 }
 

@@ -38,9 +38,6 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     };
     let rigs = Rigs::of(flags, &asked)?;
     PAGE.can_be_asked_for(flags.html.as_deref())?;
-    if let Some(file) = &flags.save {
-        save(file, &asked.experiment_text()?)?;
-    }
     let bar = Bar::new();
     let undo = Undo::default();
     if !rigs.all().all(RigKind::models_host) {
@@ -61,6 +58,11 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
         }
     };
     let open = opener(rigs.search);
+    if let Some(file) = &flags.save {
+        // A question that nobody can answer would leave a file behind, in the way of the right one.
+        asked.check(&open)?;
+        save(file, &asked.experiment_text()?)?;
+    }
     if let (Asked::Experiment(posed), Some(directory)) = (&mut asked, &flags.results) {
         let rig = open(&posed.experiment)?;
         posed.take(directory, &*rig).map_err(|error| error.context("--results"))?;
@@ -93,7 +95,7 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     let output = if flags.json { print_json(&found.json()) } else { found.text() + &written };
     // As `ileave report` does: what was measured is printed, and the command fails.
     if found.none_meets()
-        && let Some(error) = none_meets(flags.safe, &flags.subject_to)
+        && let Some(error) = asked.none_meets(flags)
     {
         print(&output)?;
         return Err(error);
@@ -110,6 +112,32 @@ enum Asked {
 }
 
 impl Asked {
+    /// Whether it can be answered, before anything runs.
+    fn check(&self, open: &tune::Open<'_>) -> Result<()> {
+        match self {
+            Asked::Drives(question) => question.check(&Sim),
+            Asked::Experiment(posed) => posed.check(open),
+        }
+    }
+
+    /// That no layout meets the wishes, where there are any.
+    fn none_meets(&self, flags: &TuneFlags) -> Option<Error> {
+        let all = match self {
+            Asked::Drives(question) => &question.subject_to,
+            Asked::Experiment(posed) => &posed.wishes.subject_to,
+        };
+        let of_file = || {
+            let file = !flags.safe && flags.subject_to.is_empty() && !all.is_empty();
+            file.then(|| {
+                Error::failure(format!(
+                    "no layout meets what `{}` asks for",
+                    store::ask::SUBJECT_TO
+                ))
+            })
+        };
+        of_file().or_else(|| none_meets(flags.safe, &flags.subject_to))
+    }
+
     /// What `--save` writes.
     fn experiment_text(&self) -> Result<String> {
         match self {
@@ -234,7 +262,7 @@ fn posed(file: &Path, flags: &TuneFlags) -> Result<Posed> {
         subject_to: flags.subject_to.clone(),
         choose: flags.choose.clone(),
     };
-    let posed = Posed::new(experiment, wishes, flags.price);
+    let posed = Posed::new(experiment, wishes, flags.price)?;
     Ok(Posed { clock: clock(flags), ..posed })
 }
 
@@ -257,13 +285,14 @@ fn question(flags: &TuneFlags) -> Result<Question> {
     let work = if flags.fs.is_empty() { Work::find(work, &drives) } else { Work::of_files(work) };
     let mut work = work.map_err(|error| error.context("--workload"))?;
     flags.set.iter().try_for_each(|assignment| work.set(assignment))?;
+    let [subject_to, objective] = work.asked()?;
     let question = Question {
         survive: flags.survive.unwrap_or(1),
         is_survive_assumed: flags.survive.is_none(),
         capacity_bytes,
         safe: flags.safe,
-        objective: flags.objective.clone(),
-        subject_to: flags.subject_to.clone(),
+        objective: flags.objective.clone().or_else(|| objective.into_iter().next()),
+        subject_to: [subject_to, flags.subject_to.clone()].concat(),
         spares: flags.spares.unwrap_or(0),
         are_spares_open: flags.spares.is_none(),
         price_usd,

@@ -282,6 +282,20 @@ fn what_is_saved_runs() {
     let again = ileave(scratch.path(), &arguments);
     assert_eq!(again.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&again.stderr).contains("it is kept"));
+    // A question that cannot be answered left its file in the way of the right one, and what must hold was lost.
+    let level = ["--level", "md-raid10", "--save", "other.toml"];
+    let wrong = [&level[..], &["--objective", "max commit_p99"]].concat();
+    assert_eq!(ileave(scratch.path(), &with(&wrong)).status.code(), Some(2));
+    assert!(!scratch.path().join("other.toml").exists());
+    let right = [&level[..], &["--subject-to", "commit_p99 <= 1us"]].concat();
+    assert_eq!(ileave(scratch.path(), &with(&right)).status.code(), Some(1));
+    let again = ileave(scratch.path(), &["tune", "other.toml", "--what-if", "0s"]);
+    assert_eq!(again.status.code(), Some(1), "{}", String::from_utf8_lossy(&again.stdout));
+    assert!(
+        String::from_utf8_lossy(&again.stderr)
+            .contains("no layout meets what `ask.subject_to` asks")
+    );
+    assert!(stdout(scratch.path(), &["run", "other.toml"]).contains("commit_p99 <= 1us"));
 }
 
 /// Whichever flag asks for the room, no layout has it: that is no wrong input, and the answer is what comes nearest.
@@ -293,11 +307,14 @@ fn what_no_layout_meets_ends_with_1() {
         assert_eq!(output.status.code(), Some(1), "{more:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    let nearest = "md-raid5 comes nearest, with 54.0 TB; take more drives\n";
-    let wishes: [[&str; 2]; 2] = [["--capacity", "60TB"], ["--subject-to", "usable_tb >= 60"]];
-    for wish in wishes {
+    let wishes = [
+        (["--capacity", "60TB"], "take more drives"),
+        (["--subject-to", "usable_tb >= 60"], "`--drives '5x st18000nm000j'` has what meets them"),
+    ];
+    for (wish, next) in wishes {
         let said = error(&wish);
-        assert!(said.contains("no layout meets ") && said.ends_with(nearest), "{said}");
+        let nearest = format!("md-raid5 comes nearest, with 54.0 TB; {next}\n");
+        assert!(said.contains("no layout meets ") && said.ends_with(&nearest), "{said}");
     }
     assert!(error(&["--survive", "4"]).contains("no level survives 4"));
 }

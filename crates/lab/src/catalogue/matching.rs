@@ -25,12 +25,26 @@ pub enum Match {
         of_size: Vec<String>,
         /// The bytes of the device and of the nearest drive, where they alone tell these apart.
         sizes: Option<[u64; 2]>,
+        /// Whether it goes with an instance of a cloud, and does not say which.
+        of_instance: bool,
     },
 }
 
 /// What network volumes call themselves.
-const VOLUMES: [(&str, &str); 2] =
-    [("amazonelasticblockstore", "ebs-gp3"), ("persistentdisk", "gcp-pd-balanced")];
+const VOLUMES: [(&str, &str); 3] = [
+    ("amazonelasticblockstore", "ebs-gp3"),
+    ("persistentdisk", "gcp-pd-balanced"),
+    ("nvmecardpd", "gcp-pd-balanced"),
+];
+
+/// What disks of instances call themselves, and how the names of their provider's drives in the catalogue begin. That they go with an
+/// instance is all that they say.
+const INSTANCES: [(&str, &str); 4] = [
+    ("amazonec2nvmeinstancestorage", "AWS "),
+    ("microsoftnvmedirectdisk", "Azure "),
+    ("nvmecard", "Google "),
+    ("ephemeraldisk", "Google "),
+];
 
 /// Words that say nothing of one drive rather than another.
 const COMMON: [&str; 6] = ["samsung", "seagate", "wd", "ssd", "nvme", "sata"];
@@ -48,6 +62,10 @@ impl Match {
             }
             Match::None { nearest: Some(name), .. } => {
                 format!("is not in the catalogue; the nearest name there is {name}")
+            }
+            Match::None { of_size, of_instance: true, .. } if !of_size.is_empty() => {
+                let few = few(of_size.iter().map(String::as_str));
+                format!("does not say its type of instance; of its size the catalogue has {few}")
             }
             Match::None { of_size, .. } if !of_size.is_empty() => {
                 let recorded = |name: &String| {
@@ -103,14 +121,15 @@ pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Matc
         let drive = super::drive(name).ok()?;
         Some([bytes, drive.sectors() * block::SECTOR_BYTES])
     });
+    if let Some((_, provider)) = INSTANCES.iter().find(|(called, _)| plain.contains(called)) {
+        let of_size = bytes.map_or_else(Vec::new, |bytes| of_instances(provider, bytes, known));
+        return Match::None { nearest: None, of_size, sizes: None, of_instance: true };
+    }
     let nearest = best.map(|(.., name)| name).or_else(|| near(model, known, is_flash));
     let of_size = bytes.map_or_else(Vec::new, |bytes| {
-        // What EC2 calls its disks says no more than that they go with an instance.
-        let is_instances = plain.contains("instancestorage");
         let is_like = |name: &str| {
             let is_of_sort = is_flash != Some(false) || !is_flash_drive(name);
-            let is_owned = || !is_cloud(name) && !is_ideal(name);
-            is_of_sort && if is_instances { goes_with_instance(name) } else { is_owned() }
+            is_of_sort && !is_cloud(name) && !is_ideal(name)
         };
         let drives =
             known.iter().filter(|file| has_size(file.key, bytes, OF_SIZE) && is_like(file.key));
@@ -121,7 +140,22 @@ pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Matc
         }
         drives
     });
-    Match::None { nearest, of_size, sizes }
+    Match::None { nearest, of_size, sizes, of_instance: false }
+}
+
+/// The drives of a provider's instances that have this many bytes: exactly, where some do, since a provider's sizes are its own.
+fn of_instances(provider: &str, bytes: u64, known: &[Named]) -> Vec<String> {
+    let is_provider_s = |name: &str| {
+        goes_with_instance(name)
+            && super::drive(name).is_ok_and(|drive| drive.title.starts_with(provider))
+    };
+    let within = |share: f64| {
+        let files = known.iter().map(|file| file.key);
+        let files = files.filter(|key| has_size(key, bytes, share) && is_provider_s(key));
+        files.map(str::to_string).collect::<Vec<String>>()
+    };
+    let exact = within(SAME_SIZE);
+    if exact.is_empty() { within(OF_SIZE) } else { exact }
 }
 
 /// The drive of its sort, where that is known, whose name is nearest to a model.
@@ -211,6 +245,9 @@ pub(super) fn goes_with_instance(name: &str) -> bool {
     super::drive(name).is_ok_and(|drive| drive.figures.goes_with_instance)
 }
 
+/// Disks of instances of one size differ by less than this share: 1875 and 1900 GB are two sizes.
+const SAME_SIZE: f64 = 0.002;
+
 /// Drives of one size differ by less than this share: 1000 and 1024 GB.
 pub(super) const OF_SIZE: f64 = 0.03;
 
@@ -271,6 +308,7 @@ mod tests {
             nearest: nearest.map(str::to_string),
             of_size: Vec::new(),
             sizes: None,
+            of_instance: false,
         };
         assert_eq!(
             none(Some("x")).why_none(),
@@ -295,8 +333,12 @@ mod tests {
         assert!(of_size.iter().all(|name| !is_flash_drive(name) && !is_ideal(name)), "{of_size:?}");
         let first_shingled = of_size.iter().position(|name| is_shingled(name));
         assert!(first_shingled.is_none_or(|at| of_size[at..].iter().all(|of| is_shingled(of))));
-        let shingled =
-            Match::None { nearest: None, of_size: vec!["st8000as0002".into()], sizes: None };
+        let shingled = Match::None {
+            nearest: None,
+            of_size: vec!["st8000as0002".into()],
+            sizes: None,
+            of_instance: false,
+        };
         assert!(shingled.why_none().ends_with("has st8000as0002 (shingled) of its size"));
     }
 
@@ -307,5 +349,30 @@ mod tests {
         let Match::None { nearest, of_size, .. } = found else { panic!("{found:?}") };
         assert!(nearest.is_none_or(|name| is_flash_drive(&name)));
         assert!(is_flash_drive(&of_size[0]) && of_size.iter().any(|name| !is_flash_drive(name)));
+    }
+
+    /// Azure's disks of 1920 GB were offered for Amazon's of 1875.
+    #[test]
+    fn disks_of_instances_are_their_provider_s_and_exactly_as_large() {
+        let of = |model: &str, bytes: u64| match matching(model, Some(bytes), Some(true)) {
+            Match::None { nearest: None, of_size, of_instance: true, .. } => of_size.join(" "),
+            other => panic!("{model}: {other:?}"),
+        };
+        let amazon = "Amazon EC2 NVMe Instance Storage";
+        assert_eq!(of(amazon, 1_875_000_000_000), "i4g-1875gb i4i-1875gb i7i-1875gb im4gn-1875gb");
+        assert!(of(amazon, 1_900_000_000_000).starts_with("i3-1900gb m6gd-1900gb"));
+        // None is exactly as large.
+        assert_eq!(of(amazon, 7_530_000_000_000), "i3en i7ie-7500gb im4gn-7500gb");
+        let azure = of("Microsoft NVMe Direct Disk v2", 1_920_000_000_000);
+        assert!(azure.split(' ').all(|name| name.starts_with("azure-")), "{azure}");
+        assert_eq!(of("nvme_card", 375 << 30), "gcp-local-ssd");
+        assert!(matches!(
+            matching("nvme_card-pd", Some(1 << 40), Some(true)),
+            Match::Volume { name, gib: 1024 } if name == "gcp-pd-balanced"
+        ));
+        assert_eq!(
+            matching("nvme_card", Some(375 << 30), Some(true)).why_none(),
+            "does not say its type of instance; of its size the catalogue has gcp-local-ssd"
+        );
     }
 }

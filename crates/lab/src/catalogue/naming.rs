@@ -6,6 +6,11 @@ use super::{Error, Folder, Named, Result, drive, nearest};
 use std::cmp::Reverse;
 use store::error::distance;
 
+/// Whether a number may be I/Os a second that are provisioned of a volume of 500 GiB.
+fn is_of_ios(volume: &str, number: &str) -> bool {
+    drive(&format!("{volume}[size=500GiB,iops={number}]")).is_ok()
+}
+
 /// A drive is of about a size that is its own within this, where none is nearer.
 const ABOUT_SIZE: f64 = 0.25;
 
@@ -74,8 +79,14 @@ impl Folder {
         let near = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str));
         let counted = meant.first().filter(|_| one != name);
         if let Some((volume, gib)) = self.volume_of(name) {
+            // 3000 may be of either.
+            let ios = if is_of_ios(&volume, &gib) {
+                format!(" or `{volume}[size=500GiB,iops={gib}]`")
+            } else {
+                String::new()
+            };
             return Ok(Error::input(format!(
-                "no {thing} is called `{name}`; write what is provisioned of it in brackets, as in `{volume}[size={gib}GiB]`"
+                "no {thing} is called `{name}`; write what is provisioned of it in brackets, as in `{volume}[size={gib}GiB]`{ios}"
             )));
         }
         let family = Family::of(one).filter(|_| self.thing == "drive");
@@ -376,7 +387,11 @@ mod tests {
         // The first letter of a series is its maker's.
         assert!(!refused("qm1777").contains("xp32150w"), "{}", refused("qm1777"));
         let error = refused("ebs gp3 3000");
-        assert!(error.ends_with("in brackets, as in `ebs-gp3[size=3000GiB]`"), "{error}");
+        let either =
+            "in brackets, as in `ebs-gp3[size=3000GiB]` or `ebs-gp3[size=500GiB,iops=3000]`";
+        assert!(error.ends_with(either), "{error}");
+        let error = refused("ebs gp3 1000");
+        assert!(error.ends_with("in brackets, as in `ebs-gp3[size=1000GiB]`"), "{error}");
         let error = refused("3x gp3");
         assert!(error.ends_with("in brackets, as in `ebs-gp3[size=500GiB]`"), "{error}");
         let error = refused("12x 18tb");

@@ -4,7 +4,8 @@ use super::sections::find;
 use crate::error::Error;
 use crate::keys::{FromValue, Key, Takes, Value, YEAR_NS, keys, label};
 use crate::rig::KINDS as RIGS;
-use store::expression::Objective;
+use store::ask::{BEFOREHAND, is_beforehand};
+use store::expression::{Constraint, Objective};
 
 /// What `objective` takes.
 const OBJECTIVE: Takes = Takes::Form {
@@ -39,16 +40,47 @@ const FACTOR: Takes = Takes::Form {
     },
 };
 
+/// What `subject_to` takes.
+const CONSTRAINT: Takes = Takes::Form {
+    expects: "a formula with >= or <=, as in \"commit_p99 <= 5ms\"",
+    read: |text| Constraint::parse(text).map(|constraint| constraint.text),
+};
+
+/// What the `objective` of `ask` takes.
+const BEFOREHAND_OBJECTIVE: Takes = Takes::Form {
+    expects: "`min` or `max` and a formula of what is known beforehand, as in \"min usd_per_tb\"",
+    read: |text| {
+        let objective = Objective::parse(text)?;
+        if !is_beforehand(text) {
+            return Err(Error::input(format!(
+                "`{text}` is not of {}; write what is measured as `objective`, outside of `[ask]`",
+                BEFOREHAND.join(", ")
+            )));
+        }
+        Ok(objective.text)
+    },
+};
+
 /// The keys of `ask`. Nothing in a trial depends on them: they are for the verdict, which finds them in the manifest.
 #[derive(Clone, Copy, Debug)]
 pub struct AskKeys;
 
 impl AskKeys {
     /// Its keys.
-    pub const KEYS: &'static [Key] = &[label("choose", FACTOR).list().help(
-        "Factors to choose; the others become loads and conditions. `*` stands for the name of any workload. Without \
-         it every choice",
-    )];
+    pub const KEYS: &'static [Key] = &[
+        label("choose", FACTOR).list().help(
+            "Factors to choose; the others become loads and conditions. `*` stands for the name of any workload. Without \
+             it every choice",
+        ),
+        label("subject_to", CONSTRAINT).list().help(
+            "What must hold of a layout, as `--subject-to` has it. What is known beforehand, as `usable_tb` and `loss_5y`, \
+             `ileave tune` alone looks at",
+        ),
+        label("objective", BEFOREHAND_OBJECTIVE).help(
+            "What of the things known beforehand is to be best, for `ileave tune`: it chooses among those layouts by the \
+             `objective` above",
+        ),
+    ];
 }
 
 /// What `on` takes.

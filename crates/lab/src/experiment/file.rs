@@ -145,6 +145,23 @@ impl Experiment {
         Ok(())
     }
 
+    /// Gives a key of `[ask]` these texts, each as it is: formulas may have commas in them.
+    ///
+    /// # Errors
+    ///
+    /// Where the key takes none of them.
+    pub fn ask(&mut self, path: &str, texts: &[String]) -> Result<()> {
+        let key = find(path)?;
+        let values = texts.iter().map(|text| key.takes.read(&Written::Bare(text.clone())));
+        self.insert(path, values.collect::<Result<_>>()?, false)
+    }
+
+    /// The texts of a key of `[ask]`.
+    pub fn asked(&self, path: &str) -> Vec<String> {
+        let values = self.settings.get(path).map(|setting| setting.values.as_slice());
+        values.unwrap_or_default().iter().map(ToString::to_string).collect()
+    }
+
     /// What the command line varies is asked for, too, where the file says what is.
     fn ask_for(&mut self, path: &str) {
         let Some(asked) = self.settings.get_mut("ask.choose") else { return };
@@ -440,6 +457,7 @@ fn file_stem(origin: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use store::ask::{OBJECTIVE, SUBJECT_TO};
 
     const GOOD: &str = "
 about = \"two disks\"
@@ -455,6 +473,20 @@ block = \"1m\"
 
     fn error(text: &str) -> String {
         Experiment::parse("dir/some.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn formulas_of_what_is_asked_are_checked() {
+        let ask = |lines: &str| format!("{GOOD}\n[ask]\n{lines}\n");
+        let asked =
+            ask("subject_to = ['read >= 5 MB/s', 'loss_5y <= 1%']\nobjective = 'max usable_tb'");
+        let experiment = Experiment::parse("some.toml", &asked).unwrap();
+        assert_eq!(experiment.asked(SUBJECT_TO), ["read >= 5 MB/s", "loss_5y <= 1%"]);
+        assert_eq!(experiment.asked(OBJECTIVE), ["max usable_tb"]);
+        assert!(error(&ask("subject_to = 'read > 5'")).contains("write >= for >"));
+        let measured = error(&ask("objective = 'max read'"));
+        assert!(measured.contains("write what is measured as `objective`, outside"), "{measured}");
+        assert!(error(&ask("objective = ['min usd']")).contains("takes one value, not a list"));
     }
 
     #[test]

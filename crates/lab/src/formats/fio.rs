@@ -94,6 +94,12 @@ fn assumed(label: &str, jobs: &[Job]) -> Vec<String> {
             job.line, job.name
         )
     }));
+    warnings.extend(jobs.iter().find(|job| job.goes_over_a_device()).map(|job| {
+        format!(
+            "{label}:{}: [{}] has no `size`, so fio goes over the whole device once; here a trial runs until its rate is steady",
+            job.line, job.name
+        )
+    }));
     warnings.extend(jobs.iter().find(|job| job.depth > job.in_flight_each()).map(|job| {
         format!(
             "{label}:{}: [{}]: `iodepth={}` has no effect with `ioengine={}`, as in fio, which waits for each request; for several at \

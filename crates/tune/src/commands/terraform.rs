@@ -5,6 +5,7 @@
 
 use block::SECTOR_BYTES;
 use lab::catalogue::Drive;
+use std::fmt::Write as _;
 
 /// An argument of a block, and its value as it is written.
 type Argument = (&'static str, String);
@@ -56,7 +57,7 @@ impl Volume<'_> {
             volume.extend(provisioned("iops", self.iops));
         }
         if self.kind == "gp3" {
-            volume.extend(provisioned("throughput", self.mib_per_s()));
+            volume.extend(self.throughput("throughput"));
         }
         // Amazon's names for volumes: f to p where they suffice, else two letters.
         let device = if self.count <= 11 {
@@ -86,7 +87,7 @@ impl Volume<'_> {
             volume.extend(provisioned("provisioned_iops", self.iops));
         }
         if matches!(self.kind, "hyperdisk-balanced" | "hyperdisk-throughput") {
-            volume.extend(provisioned("provisioned_throughput", self.mib_per_s()));
+            volume.extend(self.throughput("provisioned_throughput"));
         }
         let attachment = vec![
             ("disk", "google_compute_disk.data[count.index].id".into()),
@@ -148,8 +149,16 @@ impl Volume<'_> {
         )
     }
 
-    fn mib_per_s(&self) -> Option<f64> {
-        self.mb_per_s.map(|rate| rate * 1e6 / BYTES_PER_MIB)
+    /// A rate in MiB/s. Consoles show whole ones, and who writes such a number here without a unit asked for fewer.
+    fn throughput(&self, name: &'static str) -> Option<Argument> {
+        let rate = self.mb_per_s?;
+        let mib_per_s = rate * 1e6 / BYTES_PER_MIB;
+        let (name, mut value) = provisioned(name, Some(mib_per_s))?;
+        let is_whole = |number: f64| (number - number.round()).abs() < NEARLY;
+        if is_whole(rate) && !is_whole(mib_per_s) {
+            let _ = write!(value, " # MiB/s of {rate} MB/s; mb_per_s={rate}MiB makes {rate}");
+        }
+        Some((name, value))
     }
 
     /// Variables, then the blocks: each as often as there are volumes.
@@ -181,7 +190,6 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
     use lab::catalogue;
-    use std::fmt::Write as _;
 
     /// One of each provider, to the letter.
     #[test]
@@ -211,6 +219,11 @@ mod tests {
         assert!(text.contains("throughput        = 750\n"), "{text}");
         let text = of("gp3[size=500GiB,iops=4000,mb_per_s=524.288]");
         assert!(text.contains("throughput        = 500\n"), "{text}");
+        // 953 came of 1000 without a word.
+        let text = of("gp3[size=500GiB,iops=4000,mb_per_s=1000]");
+        let said = "throughput        = 953 # MiB/s of 1000 MB/s; mb_per_s=1000MiB makes 1000\n";
+        assert!(text.contains(said), "{text}");
+        assert!(of("gp3[size=500GiB,iops=4000,mb_per_s=1000MiB]").contains("= 1000\n"));
     }
 
     /// Every cloud volume of the catalogue has its blocks, and nothing else has.

@@ -20,6 +20,8 @@ struct State {
     called: [&'static str; 2],
     /// Where it is from if no experiment sets it.
     from: &'static str,
+    /// How to ask about another state.
+    next: &'static str,
     /// Whether a word of results is one of its words.
     is: fn(&str) -> bool,
 }
@@ -43,6 +45,7 @@ const STATES: [State; 3] = [
         drives: "flash drives",
         called: ["in the state", "in the states"],
         from: ", as in the drive's file",
+        next: "to ask about another state, set `drive.state`",
         is: |word| !CREDIT.contains(&word) && !MEDIA_CACHE.contains(&word),
     },
     State {
@@ -51,6 +54,7 @@ const STATES: [State; 3] = [
         drives: "cloud volumes",
         called: ["with burst credit", "with burst credit"],
         from: "",
+        next: "`ileave run` with `drive.credit = 'full'` measures a burst, which ends and ranks no layout",
         is: |word| CREDIT.contains(&word),
     },
     State {
@@ -59,6 +63,7 @@ const STATES: [State; 3] = [
         drives: "shingled disks",
         called: ["with the media cache", "with the media cache"],
         from: "",
+        next: "to ask about another state, set `drive.media_cache`",
         is: |word| MEDIA_CACHE.contains(&word),
     },
 ];
@@ -97,9 +102,10 @@ impl State {
         }
         let reads = reads_as_measured(manifest, &set).filter(|_| *key == FILL_KEY);
         let text = format!(
-            "these figures are for {}{}; to ask about another state, set `{key}`",
+            "these figures are for {}{}; {}",
             parts.join(" and for "),
-            reads.unwrap_or_default()
+            reads.unwrap_or_default(),
+            self.next
         );
         Some(point(self.about, text))
     }
@@ -167,6 +173,16 @@ mod tests {
         assert_ne!(kept, older);
         manifest = toml::from_str(&older).unwrap();
         assert_eq!(told(&manifest, &records), None);
+    }
+
+    /// "Set `drive.credit`" was the next step, after which no trial ranked anything.
+    #[test]
+    fn a_burst_is_measured_by_a_run_and_ranks_nothing() {
+        let (manifest, records) = results("2xst1[size=1TiB]", "");
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let point = verdict.points.iter().find(|point| point.about == "credit").unwrap();
+        let next = "; `ileave run` with `drive.credit = 'full'` measures a burst, which ends and ranks no layout";
+        assert!(point.text.ends_with(next), "{}", point.text);
     }
 
     #[test]

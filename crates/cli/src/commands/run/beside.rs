@@ -98,7 +98,8 @@ pub(super) fn told(
 fn agreement(predicted: &Results, measured: &Results) -> Result<String> {
     let judge = |results: &Results| {
         let manifest = results.manifest.asked(&[])?;
-        Verdict::knowing(&manifest, &results.records, &results.happened, &Wishes::default())
+        let wishes = Wishes::default().and_of(&manifest);
+        Verdict::knowing(&manifest, &results.records, &results.happened, &wishes)
     };
     let (predicted, measured) = (judge(predicted)?, judge(measured)?);
     let (Some(ours), Some(best)) = (predicted.ranked.first(), measured.ranked.first()) else {

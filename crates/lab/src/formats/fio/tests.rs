@@ -147,9 +147,27 @@ fn what_is_not_supported_is_named_with_its_line() {
     assert!(error("rw=read\n").contains("some.fio:1: `rw=read` is outside any section"));
     assert!(error("[global]\nrw=read\n").contains("has no job"));
     assert!(error("[a]\nrw=read\n").contains("never ends"));
+    assert!(error("[a]\nrw=read\nfilename=/home/file\n").contains("never ends"));
     assert!(error("[a]\nsize=1m\ntime_based\n").contains("no `runtime`"));
     assert!(error("[a]\nruntime=1\n[b]\nruntime=1\n").contains("one of several files"));
     assert!(error("[a]\nsize=1m\nbs=100\n").contains("not a multiple of 512"));
+}
+
+/// `filename=/dev/nvme0n1` without a size "never ends", though fio ends where the device does.
+#[test]
+fn a_job_of_a_whole_device_needs_no_size() {
+    let text =
+        "[a]\nfilename=/dev/nvme0n1\nrw=randread\nbs=4k\niodepth=32\ndirect=1\nioengine=libaio\n";
+    let warnings = read("some.fio", text).unwrap().warnings;
+    let whole = "some.fio:1: [a] has no `size`, so fio goes over the whole device once";
+    assert!(warnings.iter().any(|said| said.starts_with(whole)), "{warnings:?}");
+    let trials = trials(text);
+    assert!(trials[0].work.requests().unwrap().keys.runtime_ns.is_none());
+    for end in ["runtime=10\n", "size=1g\n"] {
+        let warnings = read("some.fio", &format!("{text}{end}")).unwrap().warnings;
+        assert!(!warnings.iter().any(|said| said.starts_with(whole)), "{warnings:?}");
+    }
+    assert!(error(&format!("{text}time_based\n")).contains("no `runtime`"));
 }
 
 #[test]

@@ -8,9 +8,21 @@ use sim::Nanos;
 use sim::cloud::{Counts, Limit};
 
 pub(super) const GIB: f64 = 1_073_741_824.0;
+const MIB: f64 = 1_048_576.0;
 
 /// What floating-point numbers may be off by.
 const ROUNDING: f64 = 1e-9;
+
+/// How a rate in MB/s is provisioned: in MiB/s where it is a whole number of them, as those of most providers are.
+fn written(mb_per_s: f64) -> String {
+    let in_mib = mb_per_s * 1e6 / MIB;
+    let whole = in_mib.round();
+    if (in_mib - whole).abs() < ROUNDING * whole {
+        format!("`mb_per_s={whole}MiB`")
+    } else {
+        format!("`mb_per_s={mb_per_s}`")
+    }
+}
 
 impl Cloud {
     /// I/Os a second that last.
@@ -156,15 +168,16 @@ impl Cloud {
         let Some((rate, most)) = figures.mb_per_s.zip(figures.mb_per_s_most) else {
             return Ok(());
         };
-        if rate > most {
-            return Err(wrong(label, "mb_per_s", format!("{rate} is more than the most, {most}")));
+        if rate > most * (1.0 + ROUNDING) {
+            let message =
+                format!("{rate} is more than the most, {most}; write {} or less", written(most));
+            return Err(wrong(label, "mb_per_s", message));
         }
-        if let Some(least) = figures.mb_per_s_least.filter(|&least| rate < least) {
-            return Err(wrong(
-                label,
-                "mb_per_s",
-                format!("{rate} is less than the least, {least}"),
-            ));
+        let is_below = |least: &f64| rate < least * (1.0 - ROUNDING);
+        if let Some(least) = figures.mb_per_s_least.filter(is_below) {
+            let message =
+                format!("{rate} is less than the least, {least}; write {} or more", written(least));
+            return Err(wrong(label, "mb_per_s", message));
         }
         if let Some((each, iops)) = figures.mb_per_s_most_per_iops.zip(self.iops()) {
             let most = each * iops;

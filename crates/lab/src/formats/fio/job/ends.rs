@@ -40,11 +40,19 @@ impl Job {
                 key("amount", &quoted(&format_bytes(sectors * SECTOR_BYTES)));
                 Ok(())
             }
+            (None, None) if self.goes_over_a_device() => Ok(()),
             (None, None) => Err(Error::input(format!(
                 "{label}:{}: [{}] never ends; add `size`, `io_size` or `runtime`",
                 self.line, self.name
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Whether it has no end of its own but that of the device that it names, which fio goes over once.
+    pub(in crate::formats::fio) fn goes_over_a_device(&self) -> bool {
+        let is_device = self.filename.as_deref().is_some_and(|file| file.starts_with("/dev/"));
+        let has_end = self.amount().is_some() || self.size_percent.is_some();
+        is_device && !has_end && self.runtime_ns.is_none() && !self.time_based
     }
 }

@@ -1,0 +1,112 @@
+//! What a question asks of its layouts, as the file of an experiment has it: `[ask]`.
+
+use crate::beforehand::{Parted, with_names};
+use crate::credit;
+use crate::question::Question;
+use crate::work::Work;
+use lab::rig::Rig;
+use lab::run::Run;
+use lab::{Error, Result};
+use store::ask::{self, is_beforehand};
+use toml::{Table, Value};
+use verdict::Wishes;
+
+impl Question {
+    /// The text of an experiment with what must hold, and with an objective that is known beforehand: the trials need neither, and
+    /// who reads the file is to ask the same.
+    pub(crate) fn with_wishes(&self, text: &str) -> Result<String> {
+        let mut tables: Table =
+            text.parse().map_err(|error| Error::input(format!("{}: {error}", self.work.origin)))?;
+        let mut ask = Table::new();
+        if !self.subject_to.is_empty() {
+            let all = self.subject_to.iter().map(|text| Value::from(text.trim()));
+            ask.insert("subject_to".into(), Value::Array(all.collect()));
+        }
+        if let Some(objective) = self.objective.as_deref().filter(|of| is_beforehand(of)) {
+            ask.insert("objective".into(), objective.trim().into());
+        }
+        if !ask.is_empty() {
+            tables.insert("ask".into(), ask.into());
+        }
+        Ok(tables.to_string())
+    }
+
+    /// Whether it can be answered, before anything runs.
+    ///
+    /// # Errors
+    ///
+    /// Where a wish names what is not measured, or the drives' state lets nothing be ranked.
+    pub fn check(&self, rig: &dyn Rig) -> Result<()> {
+        let experiment = self.experiment()?;
+        credit::check(&experiment, [&self.drives.drive])?;
+        let Parted { objectives, subject_to, .. } = self.parted()?;
+        let wishes = Wishes { objectives, subject_to, ..Wishes::default() };
+        let run = Run::plan(&experiment, rig)?;
+        verdict::check_wishes(run.manifest(), &run.expected(), &wishes)
+            .map_err(with_names)
+            .map_err(|error| error.context(&self.work.origin))
+    }
+}
+
+impl Work {
+    /// What must hold, and what is to be best of the things known beforehand, where the file of an experiment asks that.
+    ///
+    /// # Errors
+    ///
+    /// Where it is no text, or no list of texts.
+    pub fn asked(&self) -> Result<[Vec<String>; 2]> {
+        let table = self.tables.get("ask").and_then(Value::as_table);
+        let of = |path: &str| -> Result<Vec<String>> {
+            let key = path.rsplit('.').next().unwrap_or(path);
+            let Some(value) = table.and_then(|table| table.get(key)) else { return Ok(Vec::new()) };
+            let texts = match value {
+                Value::Array(all) => all.iter().map(Value::as_str).collect(),
+                one => one.as_str().map(|one| vec![one]),
+            };
+            let texts: Vec<&str> = texts.ok_or_else(|| {
+                Error::input(format!("{}: `{path}` is no text; write it in quotes", self.origin))
+            })?;
+            Ok(texts.into_iter().map(String::from).collect())
+        };
+        Ok([of(ask::SUBJECT_TO)?, of(ask::OBJECTIVE)?])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::tests::question;
+    use lab::experiment::Experiment;
+
+    /// `--save` wrote no constraint, and `max usable_tb` as another objective: `run` and `tune` answered another question.
+    #[test]
+    fn what_is_saved_asks_the_same() {
+        use crate::Posed;
+        use store::ask::{OBJECTIVE, SUBJECT_TO};
+        let subject_to = ["commit_p99 <= 1400us", "loss_5y <= 50%"].map(String::from).to_vec();
+        let objective = Some("max usable_tb".to_string());
+        let asked = Question { objective, subject_to, ..question("4x 980-pro-1tb", "postgres", 1) };
+        let mut text = asked.experiment_text().unwrap();
+        // Of the file, and of what is written of the question that the file asks.
+        for _ in 0..2 {
+            let saved = Experiment::parse("saved.toml", &text).unwrap();
+            assert_eq!(saved.asked(OBJECTIVE), ["max usable_tb"]);
+            assert_eq!(saved.value("objective").map(|of| of.to_string()), asked.work_objective());
+            let posed = Posed::new(saved, Wishes::default(), None).unwrap();
+            assert_eq!(posed.wishes.subject_to, asked.subject_to);
+            assert_eq!(posed.wishes.objectives, ["max usable_tb"]);
+            text = posed.text;
+        }
+        // As the work of other drives it asks that, too, and the search itself does without.
+        let work = Work { tables: text.parse().unwrap(), ..Work::default() };
+        assert_eq!(work.asked().unwrap(), [asked.subject_to.clone(), vec!["max usable_tb".into()]]);
+        assert!(asked.experiment().unwrap().asked(SUBJECT_TO).is_empty());
+    }
+
+    impl Question {
+        /// What its work is ranked by.
+        fn work_objective(&self) -> Option<String> {
+            Some(self.work.tables.get("objective")?.as_str()?.to_string())
+        }
+    }
+}
