@@ -414,7 +414,7 @@ sample = "mb_per_s"
 unit = "MB/s"
 "#;
     let mapping: crate::published::Mapping = toml::from_str(mapping).unwrap();
-    let table = |csv: &str| super::mapping::table(&mapping, "mine.csv", csv);
+    let table = |csv: &str| super::mapping::table(&mapping, "mine.csv", csv, false);
     let good = table("interleave,mb\n8,1.5\n16,\n").unwrap();
     assert_eq!((good.rows.len(), good.warnings.len()), (1, 1));
     assert!(good.warnings[0].starts_with("mine.csv:3:4: `mb` is empty"), "{:?}", good.warnings);
