@@ -1,3 +1,5 @@
+mod natural;
+
 use super::*;
 use proptest::prelude::*;
 use store::quantity::Better;
@@ -529,7 +531,10 @@ fn a_diagnosis_of_others_is_no_merit_either() {
 #[test]
 fn what_is_of_no_format_says_what_there_is() {
     let message = parse("x.txt", "hello", None).unwrap_err().to_string();
-    assert!(message.contains("looks like none of fio, hyperfine, bonnie"), "{message}");
+    assert!(
+        message.contains("looks like none of fio, hyperfine, hyperfine-csv, bonnie-csv, bonnie, "),
+        "{message}"
+    );
     assert!(message_of_unknown().contains("`bonny` is not a format"));
 }
 
@@ -537,7 +542,7 @@ fn message_of_unknown() -> String {
     message("x.txt", "hello", "bonny")
 }
 
-const FIXTURES: [&str; 8] = [
+const FIXTURES: [&str; 13] = [
     include_str!("fixtures/dd.txt"),
     include_str!("fixtures/csh-time.txt"),
     include_str!("fixtures/bonnie.txt"),
@@ -546,6 +551,11 @@ const FIXTURES: [&str; 8] = [
     include_str!("fixtures/iozone-3.txt"),
     include_str!("fixtures/fio.json"),
     include_str!("fixtures/hyperfine.json"),
+    natural::CLASSIC,
+    natural::CLASSIC_TABLE,
+    natural::THROUGHPUT,
+    natural::TIMES,
+    natural::MEANS,
 ];
 
 proptest! {
