@@ -300,7 +300,8 @@ pub(crate) struct CompareFlags {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A CSV file needs a small mapping file that names its columns; see published/*.toml \
-for examples. Formats: fio, hyperfine, bonnie, bonnie-csv, iozone, dd, time.
+for examples. Formats: fio, hyperfine, hyperfine-csv, bonnie, bonnie-csv, iozone, dd, time, shell-time.
+Files may be packed with gzip.
 
 Jobs of fio are workloads. Runs of the same workload with the same factors are repeats.
 

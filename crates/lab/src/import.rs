@@ -10,9 +10,12 @@ mod dd;
 mod fio;
 mod given;
 mod hyperfine;
+mod hyperfine_csv;
 mod iozone;
 mod json;
 mod mapping;
+mod shell_time;
+mod strangers;
 
 pub(crate) use fio::samples as fio_samples;
 pub use given::{Given, PathPattern};
@@ -22,8 +25,10 @@ use crate::error::{Error, Result};
 use crate::experiment::{factors, factors_as_written, stated_drives};
 use crate::record::{Record, plain};
 use crate::text::Source;
+use flate2::bufread::MultiGzDecoder;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
+use std::io::{self, Read};
 use std::path::Path;
 use store::factor::{Factors, Written};
 use store::quantity::Quantity;
@@ -89,16 +94,23 @@ pub const FORMATS: &[Format] = &[
         parse: hyperfine::parse,
     },
     Format {
-        name: "bonnie",
-        about: "Bonnie 1.x table",
-        looks: bonnie::looks,
-        parse: bonnie::parse,
+        name: "hyperfine-csv",
+        about: "hyperfine --export-csv",
+        looks: hyperfine_csv::looks,
+        parse: hyperfine_csv::parse,
     },
+    // In front of the table, below which bonnie++ writes it.
     Format {
         name: "bonnie-csv",
-        about: "bonnie++ CSV, 1.96 to 1.98",
+        about: "bonnie++ CSV, 1.03 and 1.96 to 1.98",
         looks: bonnie_csv::looks,
         parse: bonnie_csv::parse,
+    },
+    Format {
+        name: "bonnie",
+        about: "Bonnie 1.x or bonnie++ 1.03 table",
+        looks: bonnie::looks,
+        parse: bonnie::parse,
     },
     Format {
         name: "iozone",
@@ -112,6 +124,12 @@ pub const FORMATS: &[Format] = &[
         about: "output of csh's time",
         looks: csh_time::looks,
         parse: csh_time::parse,
+    },
+    Format {
+        name: "shell-time",
+        about: "output of time: bash's, POSIX's, zsh's or GNU's",
+        looks: shell_time::looks,
+        parse: shell_time::parse,
     },
 ];
 
@@ -129,6 +147,9 @@ pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
             Error::input(format!("`{name}` is not a format of results; there are {}", known()))
         })?,
         None => FORMATS.iter().find(|format| (format.looks)(text)).ok_or_else(|| {
+            if let Some(stranger) = strangers::known(text) {
+                return Error::input(format!("{file}: {stranger}"));
+            }
             Error::input(format!(
                 "{file} looks like none of {}; give its format with `--as`, or describe a CSV file in \
                  a TOML file like published/brownlee-2005.toml and import that",
@@ -138,9 +159,10 @@ pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
     };
     let mut table = (format.parse)(Source { label: file, text })?;
     if table.rows.is_empty() {
-        let why = match table.warnings.as_slice() {
-            [] => "was the output cut off?".into(),
-            warnings => warnings.join("; "),
+        let why = match (table.warnings.as_slice(), strangers::known(text)) {
+            ([], Some(stranger)) => stranger,
+            ([], None) => "was the output cut off?".into(),
+            (warnings, _) => warnings.join("; "),
         };
         return Err(Error::input(format!(
             "{file}:1:1: no results found, reading it as {}; {why}",
@@ -154,6 +176,33 @@ pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
     table.rig = "imported".into();
     table.fill_quantities();
     Ok(table)
+}
+
+/// The text of a file of results: packed by gzip, in UTF-16 as Windows' PowerShell writes it, or as it is.
+///
+/// # Errors
+///
+/// Where gzip's data are damaged, or come to more than `most_bytes`.
+pub fn text_of(bytes: &[u8], most_bytes: u64) -> io::Result<String> {
+    if bytes.starts_with(b"\x1f\x8b") {
+        let mut plain = Vec::new();
+        MultiGzDecoder::new(bytes).take(most_bytes.saturating_add(1)).read_to_end(&mut plain)?;
+        if plain.len() as u64 > most_bytes {
+            return Err(io::Error::other("it is too large when it is unpacked"));
+        }
+        return Ok(String::from_utf8_lossy(&plain).into_owned());
+    }
+    let units = |order: fn([u8; 2]) -> u16| {
+        let pairs = bytes[2..].chunks_exact(2).map(|pair| order([pair[0], pair[1]]));
+        char::decode_utf16(pairs)
+            .map(|found| found.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect()
+    };
+    Ok(match bytes {
+        [0xff, 0xfe, ..] => units(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => units(u16::from_be_bytes),
+        _ => String::from_utf8_lossy(bytes).into_owned(),
+    })
 }
 
 /// One file's results, what the file is called, and the factors' values that were given with it.
@@ -336,6 +385,7 @@ fn base(file: &str) -> &str {
 
 fn stem(file: &str) -> String {
     let base = base(file);
+    let base = base.strip_suffix(".gz").unwrap_or(base);
     base.rsplit_once('.').map_or(base, |(stem, _)| stem).to_string()
 }
 

@@ -77,12 +77,14 @@ fn read(file: &Path, format: Option<&str>) -> Result<Table> {
     if let Some(table) = shipped {
         return table;
     }
-    let bytes = input::read_bytes(file, input::RESULTS_BYTES).map_err(|error| {
+    let bytes = input::read_bytes(file, input::RESULTS_BYTES);
+    let text = bytes.and_then(|bytes| import::text_of(&bytes, input::RESULTS_BYTES));
+    let text = text.map_err(|error| {
         Error::input(format!(
             "cannot read {}: {error}; give a file of results, a mapping file, or the name of a published \
              table",
             file.display()
         ))
     })?;
-    import::parse(&file.display().to_string(), &String::from_utf8_lossy(&bytes), format)
+    import::parse(&file.display().to_string(), &text, format)
 }

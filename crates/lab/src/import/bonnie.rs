@@ -1,4 +1,4 @@
-//! The table of Bonnie 1.x (Bray 1990):
+//! The table of Bonnie 1.x (Bray 1990), and of bonnie++ 1.03, whose sizes have a unit (`4G`):
 //!
 //! ```text
 //!               -------Sequential Output-------- ---Sequential Input-- --Random--
@@ -7,6 +7,7 @@
 //! ccd3      256 10965 88.2 11356 28.9  7134 23.2 10302 96.5 12596 20.3 163.7  3.0
 //! ```
 
+use super::bonnie_csv::{FILE_COLUMNS, is_size};
 use super::{Table, row};
 use crate::error::Result;
 use crate::text::{Source, Word, words};
@@ -36,13 +37,23 @@ fn is_header(line: &str) -> bool {
 pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut table = Table::default();
     let mut inside = false;
+    let mut machine = None;
     for (number, line) in source.lines() {
         if is_header(line) {
             inside = true;
             continue;
         }
         let fields = words(number, line);
-        if !inside || fields.is_empty() {
+        if is_files(&fields)
+            && let Some(at) = &machine
+        {
+            let columns = FILE_COLUMNS.map(|workload| (workload, "files_per_s"));
+            add(source, at, &columns, &fields[1..], &mut table)?;
+            machine = None;
+            continue;
+        }
+        // Below the table of bonnie++ there is that of its file operations.
+        if !inside || fields.is_empty() || line.contains("Sequential Create") {
             inside = false;
             continue;
         }
@@ -50,23 +61,47 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
         if fields.len() != wanted {
             let column = fields.last().map_or(1, |word| word.column);
             let what = format!(
-                "{} of the {wanted} columns of a Bonnie row; a machine's name must have no blanks",
+                "{} of the {wanted} columns of a Bonnie row; a machine's name must have no blanks, and of bonnie++ -f \
+                 give the line with commas",
                 fields.len()
             );
             return Err(source.wrong_at(number, column, &what));
         }
-        let size_mb = source.number(fields[1])?;
         let mut at = Map::from_iter([("machine".to_string(), Json::from(fields[0].text))]);
-        at.insert("file_mb".into(), Json::from(size_mb as u64));
-        for ((workload, sample), pair) in COLUMNS.iter().zip(fields[2..].chunks_exact(2)) {
-            if let Some(samples) = pair_samples(source, sample, pair)? {
-                table.rows.push(row(workload, at.clone(), &samples));
-            } else {
-                table.warnings.push(too_fast(source, pair[0], workload));
-            }
+        if is_size(fields[1].text) {
+            at.insert("size".into(), Json::from(fields[1].text));
+        } else {
+            at.insert("file_mb".into(), Json::from(source.number(fields[1])? as u64));
         }
+        add(source, &at, &COLUMNS, &fields[2..], &mut table)?;
+        machine = Some(at);
     }
     Ok(table)
+}
+
+/// Whether it is the row of bonnie++'s file operations: how many files, and six pairs.
+fn is_files(fields: &[Word<'_>]) -> bool {
+    let is_number =
+        |word: &Word<'_>| word.text.starts_with(|c: char| c == '+' || c.is_ascii_digit());
+    fields.len() == 1 + 2 * FILE_COLUMNS.len() && fields.iter().all(is_number)
+}
+
+/// Adds a row for each pair of columns.
+fn add(
+    source: Source<'_>,
+    at: &Map<String, Json>,
+    columns: &[(&str, &str)],
+    fields: &[Word<'_>],
+    table: &mut Table,
+) -> Result<()> {
+    for ((workload, sample), pair) in columns.iter().zip(fields.chunks_exact(2)) {
+        if let Some(samples) = pair_samples(source, sample, pair)? {
+            table.rows.push(row(workload, at.clone(), &samples));
+        } else {
+            table.warnings.push(too_fast(source, pair[0], workload));
+        }
+    }
+    Ok(())
 }
 
 /// A rate in KiB/s or seeks/s and a CPU share; nothing where it was too fast to say.
@@ -89,8 +124,10 @@ pub(super) fn pair_samples<'s>(
 
 /// What to say of a field of plus signs.
 pub(super) fn too_fast(source: Source<'_>, word: Word<'_>, workload: &str) -> String {
+    let is_of_files = FILE_COLUMNS.contains(&workload);
+    let next = if is_of_files { "use more files (-n)" } else { "use larger files" };
     format!(
-        "{}:{}:{}: {workload} was too fast to be timed and was left out; use larger files",
+        "{}:{}:{}: {workload} was too fast to be timed and was left out; {next}",
         source.label, word.line, word.column
     )
 }

@@ -4,6 +4,8 @@
 //! 1048576000 bytes (1.0 GB, 1000 MiB) copied, 12.3456 s, 84.9 MB/s      GNU
 //! 1048576000 bytes transferred in 45.012 secs (23295473 bytes/sec)      BSD
 //! ```
+//!
+//! Lines of its `status=progress` look like the first and are no results.
 
 use super::{Table, row};
 use crate::error::Result;
@@ -19,6 +21,38 @@ fn is_result(line: &str) -> bool {
     line.contains(" bytes transferred in ")
         || (line.contains(" bytes") && line.contains(" copied, "))
 }
+
+/// What the number of records that were written stands in, in front of the result.
+const RECORDS: &str = " records out";
+
+/// The lines that are results, by number, and how many were left out as progress: `status=progress` writes lines like a
+/// result, one over the other, and perhaps none at the end. Where the counts of records are there, a result is what follows
+/// one. Where they were taken out, progress is what was written over.
+fn results(source: Source<'_>) -> (Vec<usize>, usize) {
+    let has_records = source.lines().any(|(_, line)| line.contains(RECORDS));
+    let mut is_due = false;
+    let mut found = Vec::new();
+    let mut progress = 0;
+    for (number, line) in source.lines() {
+        if line.contains(RECORDS) {
+            is_due = true;
+        }
+        if is_result(line) {
+            let is_over = line.trim_end_matches('\r').contains('\r');
+            if if has_records { std::mem::take(&mut is_due) } else { !is_over } {
+                found.push(number);
+            } else {
+                progress += 1;
+            }
+        } else if line.contains(PROGRESS_OF_BSD) {
+            progress += 1;
+        }
+    }
+    (found, progress)
+}
+
+/// What stands in the progress of BSD's dd: its result has `transferred in`.
+const PROGRESS_OF_BSD: &str = ") transferred ";
 
 /// What dd says went wrong.
 fn error_in(line: &str) -> Option<&str> {
@@ -58,6 +92,11 @@ fn ends_a_copy(error: &str) -> bool {
 pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut table = Table::default();
     let mut failure: Option<(usize, &str)> = None;
+    let (results, progress) = results(source);
+    if results.is_empty() && progress > 0 {
+        let what = "the last line of dd's progress has no result behind it; was dd stopped?";
+        table.warnings.push(format!("{}: {what}", source.label));
+    }
     for (number, line) in source.lines() {
         if let Some(error) = error_in(line) {
             if ends_a_copy(error) {
@@ -69,7 +108,7 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
                 ));
             }
         }
-        if !is_result(line) {
+        if results.binary_search(&number).is_err() {
             continue;
         }
         if let Some((number, error)) = failure.take() {
@@ -92,6 +131,12 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
         };
         let bytes = source.number(found[0])?;
         let seconds = source.number(time)?;
+        if bytes <= 0.0 {
+            return Err(source.wrong_word(
+                found[0],
+                "bytes are no measurement; was the input empty? Copy more bytes, or remove the line",
+            ));
+        }
         if seconds <= 0.0 {
             return Err(
                 source.wrong_word(time, "s is too short to measure a rate; copy more bytes")

@@ -2,6 +2,9 @@
 //!
 //! A job is a workload. Clones of a job (`numjobs` without `group_reporting`) ran side by side and are one.
 
+mod doubts;
+mod syncs;
+
 use super::{Row, Table, json};
 use crate::error::Result;
 use crate::experiment::find;
@@ -139,6 +142,11 @@ fn add_run(source: Source<'_>, run: &Json, table: &mut Table) -> Result<()> {
             table.warnings.push(format!("job `{name}` ended with an error; see fio's log"));
         }
         let Some(samples) = measured(source, name, job, global)? else { continue };
+        for doubt in doubts::of(name, job, global) {
+            if !table.warnings.contains(&doubt) {
+                table.warnings.push(doubt);
+            }
+        }
         let row =
             Row { options: options(name, job, global), ..super::row(name, Map::new(), &samples) };
         let group = job.get("groupid").and_then(Json::as_u64);
@@ -171,7 +179,7 @@ fn clones(name: &str, are_clients: bool) -> String {
         "run fio with --group_reporting to have those, too"
     };
     format!(
-        "job `{name}` appears several times, in parallel: the rates are summed, and percentiles and the times of syncs left out; {next}"
+        "job `{name}` appears several times, in parallel: the rates are summed, and percentiles left out; {next}"
     )
 }
 
@@ -242,6 +250,9 @@ fn measured(
     let mut moved = Vec::new();
     for name in DIRECTIONS {
         let Some(part) = all.get(name) else { continue };
+        if name == "read" && doubts::reads_to_verify(all, global) {
+            continue;
+        }
         // Of all ways together, which `unified_rw_reporting=both` has beside them.
         if name == MIXED && !moved.is_empty() {
             continue;
@@ -279,50 +290,10 @@ fn measured(
             way.samples(&mut add);
         }
     }
-    for (name, value) in flushes(source, (job, all, global), &moved)? {
+    for (name, value) in syncs::samples(source, (job, all, global), &moved)? {
         add(name, Some(value));
     }
     Ok(Some(samples))
-}
-
-/// What fio says of its `fsync` and `fdatasync`, which no latency of a write has in it.
-///
-/// As many as there are writes make each write a commit, and a loop of depth 1 commits in the sum of both means. No
-/// percentile of a commit follows from those of its parts. The one sync of `end_fsync` commits nothing at a rate.
-fn flushes(
-    source: Source<'_>,
-    (job, all, global): (&str, &Json, Option<&Json>),
-    moved: &[Direction],
-) -> Result<Vec<(&'static str, f64)>> {
-    let Some(part) = all.get("sync") else { return Ok(Vec::new()) };
-    let figures = Figures { source, job, name: "sync", part };
-    let Some(count) = figures.number(&["total_ios"])?.filter(|count| *count > 0.0) else {
-        return Ok(Vec::new());
-    };
-    let mean_ms = figures.latency_ms("lat", &["mean"])?;
-    let p99_ms = figures.latency_ms("lat", &["percentile", "99.000000"])?;
-    let writes = moved.iter().find(|way| way.name == "write");
-    let written = writes.and_then(|way| Some((way.requests_per_s?, way.requests?)));
-    let syncs = |name: &str| option(all, global, name).is_some_and(|every| every != "0");
-    let is_each_few = syncs("fsync") || syncs("fdatasync");
-    let commits_per_s = written.filter(|_| is_each_few).map(|(per_s, requests)| {
-        // The last write of a run may have none behind it.
-        let is_each = (count - requests).abs() <= 1.0;
-        if is_each { per_s } else { per_s * (count / requests).min(1.0) }
-    });
-    let is_alone = moved.len() == 1
-        && option(all, global, "iodepth").is_none_or(|depth| depth == "1")
-        && written.is_some_and(|(per_s, _)| commits_per_s == Some(per_s));
-    let commit_ms =
-        writes.and_then(|way| way.mean_ms).zip(mean_ms).map(|(write, flush)| write + flush);
-    let samples = [
-        ("flushes", Some(count)),
-        ("flush_mean_ms", mean_ms),
-        ("flush_p99_ms", p99_ms),
-        ("commits_per_s", commits_per_s),
-        ("commit_mean_ms", commit_ms.filter(|_| is_alone)),
-    ];
-    Ok(samples.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
 }
 
 /// How the rate varied. Of several directions the sums: a deviation of the sum is at most the sum of the
@@ -413,7 +384,10 @@ impl Figures<'_> {
             max_ms: self.latency_ms("lat", &["max"])?,
             percentiles_ms,
             over_time: match over_time {
-                [Some(deviation), Some(low), Some(high), Some(rates)] => {
+                // Where a stall is in none of the rates, they are not of the whole run.
+                [Some(deviation), Some(low), Some(high), Some(rates)]
+                    if (low..=high).contains(&bytes_per_s) =>
+                {
                     Some([deviation, low, high, rates])
                 }
                 _ => None,
@@ -450,27 +424,36 @@ impl Figures<'_> {
     }
 }
 
-/// Adds what a clone of a job moved beside it. The mean latency is that of all their requests; no
+/// Adds what a clone of a job moved beside it. The means are those of all their requests and syncs; no
 /// percentile follows from those of either.
 fn add(row: &mut Row, clone: &Row) {
     let of = |row: &Row, name: &str| row.samples.get(name).and_then(Json::as_f64);
-    let total = |row: &Row| Some(of(row, "latency_mean_ms")? * of(row, "requests_per_s")?);
-    let totals = total(row).zip(total(clone)).map(|(a, b)| a + b);
-    let larger = |name: &str| of(row, name).zip(of(clone, name)).map(|(a, b)| a.max(b));
-    let max_ms = larger("latency_max_ms");
-    // As of several directions; the fewest rates over time are those of both.
-    let rates = of(row, "rates").zip(of(clone, "rates")).map(|(a, b)| a.min(b));
+    // A mean, and the rate of that which it is the mean of. Each clone syncs as often as it commits.
+    let means = [
+        ("latency_mean_ms", "requests_per_s"),
+        ("flush_mean_ms", "commits_per_s"),
+        ("commit_mean_ms", "commits_per_s"),
+    ];
+    let mean = |(mean, rate): (&'static str, &str)| {
+        let [one, other] = [&*row, clone].map(|row| Some((of(row, mean)?, of(row, rate)?)));
+        let ((a, of_a), (b, of_b)) = one.zip(other)?;
+        Some((mean, (a * of_a + b * of_b) / (of_a + of_b)))
+    };
+    let means: Vec<(&str, f64)> = means.into_iter().filter_map(mean).collect();
+    let both = |name: &str| of(row, name).zip(of(clone, name));
+    let others = [
+        ("latency_max_ms", both("latency_max_ms").map(|(a, b)| a.max(b))),
+        // As of several directions; the fewest rates over time are those of both.
+        ("rates", both("rates").map(|(a, b)| a.min(b))),
+        ("flushes", both("flushes").map(|(a, b)| a + b)),
+    ];
     let is_rate = |name: &str| sample::find(name).is_some_and(Sample::is_rate);
-    let names: Vec<String> = row.samples.keys().filter(|name| is_rate(name)).cloned().collect();
-    for name in names {
-        match of(row, &name).zip(of(clone, &name)) {
-            Some((a, b)) => _ = row.samples.insert(name, Json::from(a + b)),
-            None => _ = row.samples.remove(&name),
-        }
-    }
-    let mean = totals.zip(of(row, "requests_per_s")).map(|(total, requests)| total / requests);
-    row.samples.retain(|name, _| is_rate(name));
-    for (name, value) in [("latency_mean_ms", mean), ("latency_max_ms", max_ms), ("rates", rates)] {
-        row.samples.extend(value.map(|value| (name.to_string(), Json::from(value))));
-    }
+    let rates = row.samples.keys().filter(|name| is_rate(name));
+    let rates: Vec<(String, f64)> =
+        rates.filter_map(|name| Some((name.clone(), of(row, name)? + of(clone, name)?))).collect();
+    row.samples = Map::new();
+    row.samples.extend(rates.into_iter().map(|(name, rate)| (name, Json::from(rate))));
+    let others = others.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    row.samples
+        .extend(means.into_iter().chain(others).map(|(n, v)| (n.to_string(), Json::from(v))));
 }

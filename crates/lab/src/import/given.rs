@@ -42,7 +42,7 @@ impl Given {
 }
 
 /// Whether a factor can be called so.
-fn check_name(path: &str) -> Result<()> {
+pub(super) fn check_name(path: &str) -> Result<()> {
     let is_plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
     if path.is_empty() || !path.chars().all(is_plain) {
         let example = "`volume.interleave`, or a name of your own";
@@ -68,7 +68,8 @@ fn check_name(path: &str) -> Result<()> {
     }
 }
 
-fn factor(path: &str, text: &str) -> Result<Json> {
+/// The value of a factor as its key keeps it, or as it is where it is none of an experiment's.
+pub(super) fn factor(path: &str, text: &str) -> Result<Json> {
     if text.is_empty() {
         return Err(Error::input(format!("`{path}` has no value; write {path}=VALUE")));
     }

@@ -1,4 +1,4 @@
-//! iozone: the sentences of version 2 (1996) and the table of version 3.
+//! iozone: the sentences of version 2 (1996), and the table and the throughput mode (`-t`) of version 3.
 
 use super::{Row, Table, row};
 use crate::error::Result;
@@ -21,6 +21,24 @@ const COLUMNS: [&str; 13] = [
     "fread",
     "freread",
 ];
+
+/// What the throughput mode calls its tests, and the columns of the same.
+const TESTS: [(&str, &str); 11] = [
+    ("initial writers", "write"),
+    ("rewriters", "rewrite"),
+    ("readers", "read"),
+    ("re-readers", "reread"),
+    ("random readers", "random-read"),
+    ("random writers", "random-write"),
+    ("reverse readers", "backward-read"),
+    ("stride readers", "stride-read"),
+    ("mixed workload", "mixed"),
+    ("pwrite writers", "pwrite"),
+    ("pread readers", "pread"),
+];
+
+/// The line of the throughput mode that has the rate of all processes.
+const CHILDREN: &str = "Children see throughput for";
 
 /// What the numbers of version 3 are. Its first lines say so.
 #[derive(Clone, Copy, PartialEq)]
@@ -58,7 +76,9 @@ impl Output {
 
 /// Whether it looks like it.
 pub(super) fn looks(text: &str) -> bool {
-    text.contains("bytes/second for writing the file") || text.lines().any(is_header)
+    text.contains("bytes/second for writing the file")
+        || text.contains(CHILDREN)
+        || text.lines().any(is_header)
 }
 
 fn is_header(line: &str) -> bool {
@@ -73,6 +93,7 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
     let mut output = Output::Rate;
     let mut at = Map::new();
     let mut seconds: Vec<(&str, f64)> = Vec::new();
+    let mut sizes = Map::new();
     for (number, line) in source.lines() {
         let found = words(number, line);
         if is_header(line) {
@@ -81,6 +102,10 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
             output = said;
         } else if let Some(header) = header.as_ref().filter(|_| is_row(&found)) {
             table.rows.extend(new_rows(source, header, output, &found)?);
+        } else if line.trim_start().starts_with("Each process writes a ") {
+            sizes = sizes_of(&found);
+        } else if line.trim_start().starts_with(CHILDREN) {
+            table.rows.extend(throughput(source, number, line, &sizes)?);
         } else if let Some(rest) = line.trim_start().strip_prefix("Writing the ") {
             seconds.clear();
             at.clear();
@@ -102,6 +127,43 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
         }
     }
     Ok(table)
+}
+
+/// The sizes of `Each process writes a 1048576 kByte file in 64 kByte records`.
+fn sizes_of(found: &[Word<'_>]) -> Map<String, Json> {
+    let kib = found.windows(2).filter(|pair| pair[1].text.starts_with("kByte"));
+    let kib = kib.filter_map(|pair| pair[0].text.parse::<u64>().ok());
+    let names = ["file_kib", "record_kib"].map(String::from);
+    names.into_iter().zip(kib.map(Json::from)).collect()
+}
+
+/// The row of `Children see throughput for  4 initial writers = 412345.67 kB/sec`; none of a test that is not known.
+fn throughput(
+    source: Source<'_>,
+    number: usize,
+    line: &str,
+    sizes: &Map<String, Json>,
+) -> Result<Option<Row>> {
+    let found = words(number, line);
+    let equals = found.iter().position(|word| word.text == "=").unwrap_or(found.len());
+    let (Some(processes), Some(rate), Some(unit)) =
+        (found.get(4), found.get(equals + 1), found.get(equals + 2))
+    else {
+        return Err(source.wrong_at(number, 1, "the line ends before the rate; was it cut off?"));
+    };
+    if !["kB/sec", "KB/sec"].contains(&unit.text) {
+        let what = "is not kB/sec; run iozone without -O and -N";
+        return Err(source.wrong_word(*unit, what));
+    }
+    let called: Vec<&str> = found[5.min(equals)..equals].iter().map(|word| word.text).collect();
+    let called = called.join(" ");
+    let Some((_, workload)) = TESTS.into_iter().find(|(test, _)| *test == called) else {
+        return Ok(None);
+    };
+    let mut at = sizes.clone();
+    at.insert("processes".into(), Json::from(source.number(*processes)? as u64));
+    let rate = source.number(*rate)?;
+    Ok(Some(row(workload, at, &[("mb_per_s", Output::Rate.mb_per_s(rate, 0.0))])))
 }
 
 /// `...24.000000 seconds` at the end of a line.

@@ -1,12 +1,16 @@
 //! A CSV file and the small TOML file that says what its columns are, as in published/.
 
-use super::{Row, Table};
-use crate::error::{Error, Result, nearest};
+use super::given::{check_name, factor};
+use super::{Row, Table, base};
+use crate::error::{self, Error, Result, nearest};
+use crate::experiment::factors_as_written;
+use crate::keys::Written;
 use crate::published::{Column, Mapping, shipped};
 use crate::record::factor_value;
 use crate::text::Source;
 use csv::StringRecord;
 use serde_json::{Map, Value as Json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use store::quantity::Quantity;
 use store::{input, sample};
@@ -59,16 +63,23 @@ pub fn mapped(
         )));
     }
     empty(&mapping).map_err(|error| error.context(file))?;
+    // Those that the program brings along keep the words of whoever published them.
+    let is_shipped = shipped(base(file)) == Some(text);
+    for path in mapping.factors.values().filter(|_| !is_shipped) {
+        let (line, column) = error::place(text, text.find(&format!("\"{path}\"")).unwrap_or(0));
+        check_name(path).map_err(|error| error.context(format!("{file}:{line}:{column}")))?;
+    }
     let (csv, text) = read_csv(&mapping.csv)?;
-    table(&mapping, &csv, &text)
+    table(&mapping, &csv, &text, is_shipped)
 }
 
 fn parse_mapping(file: &str, text: &str) -> Result<Mapping> {
     Source { label: file, text }.deserialize("published/brownlee-2005.toml shows every key")
 }
 
-/// The rows of a CSV text in the terms of a mapping.
-pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> {
+/// The rows of a CSV text in the terms of a mapping. The values of factors are held against their keys, unless the
+/// program brings the table along.
+pub(super) fn table(mapping: &Mapping, file: &str, text: &str, is_shipped: bool) -> Result<Table> {
     let source = Source { label: file, text };
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
     let headers = reader.headers().map_err(|error| damaged(source, &error))?.clone();
@@ -81,7 +92,7 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
             source.wrong_at(1, 1, format!("there is no column `{name}`; {next}"))
         })
     };
-    let mut factors = Vec::new();
+    let mut factors: Vec<Factor<'_>> = Vec::new();
     for (name, path) in &mapping.factors {
         factors.push((position(name)?, path.as_str(), mapping.values.get(name)));
     }
@@ -92,22 +103,19 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
     }
     let note = if mapping.note.is_empty() { None } else { Some(position(&mapping.note)?) };
     let mut table = empty(mapping)?;
+    // Sizes are shown in bytes where all were written so.
+    let mut in_sectors = BTreeSet::new();
     for found in reader.records() {
         let found = found.map_err(|error| damaged(source, &error))?;
         let line = found.position().map_or(0, |position| position.line() as usize);
         check_length(source, &headers, &found, line)?;
-        // A row that ends early is a row of empty fields.
-        let field = |index: usize| found.get(index).unwrap_or_default().trim();
+        let field = |index: usize| field(&found, index);
+        let place = |index: usize| place(&found, index);
         let note = note.map_or("", field);
-        let mut at = Map::new();
-        for (index, path, words) in &factors {
-            let word = field(*index);
-            let word = words.and_then(|words| words.get(word)).map_or(word, String::as_str);
-            at.insert((*path).into(), factor_value(word));
-        }
+        let at = cell(source, &headers, &factors, &found, (line, is_shipped), &mut in_sectors)?;
         let mut rows: Vec<Row> = Vec::new();
         for (index, column, factor) in &columns {
-            let place = || 1 + (0..*index).map(|i| field(i).chars().count() + 1).sum::<usize>();
+            let place = || place(*index);
             let Some(number) = number(source, field(*index), &column.csv, (line, &place))? else {
                 let why = if note.is_empty() { "no number" } else { note };
                 let column = &column.csv;
@@ -131,10 +139,57 @@ pub(super) fn table(mapping: &Mapping, file: &str, text: &str) -> Result<Table> 
         }
         table.rows.extend(rows);
     }
+    if !is_shipped {
+        let is_in_bytes = |path: &str| !in_sectors.contains(path);
+        table.factors = factors_as_written(mapping.factors.values(), is_in_bytes);
+    }
     if table.rows.is_empty() {
         return Err(source.wrong_at(1, 1, "no number in any mapped column"));
     }
     Ok(table)
+}
+
+/// A field; a row that ends early is a row of empty fields.
+fn field(found: &StringRecord, index: usize) -> &str {
+    found.get(index).unwrap_or_default().trim()
+}
+
+/// The character that a field begins with, counted from 1.
+fn place(found: &StringRecord, index: usize) -> usize {
+    1 + (0..index).map(|index| field(found, index).chars().count() + 1).sum::<usize>()
+}
+
+/// A column of factors: where it stands, its key path, and what its words are called here.
+type Factor<'a> = (usize, &'a str, Option<&'a BTreeMap<String, String>>);
+
+/// The factors' values of a row. The paths of sizes that are not in bytes go to `in_sectors`.
+fn cell(
+    source: Source<'_>,
+    headers: &StringRecord,
+    factors: &[Factor<'_>],
+    found: &StringRecord,
+    (line, is_shipped): (usize, bool),
+    in_sectors: &mut BTreeSet<String>,
+) -> Result<Map<String, Json>> {
+    let mut at = Map::new();
+    for &(index, path, words) in factors {
+        let word = field(found, index);
+        let word = words.and_then(|words| words.get(word)).map_or(word, String::as_str);
+        // An empty one is of no such layout, as the interleave of a single drive.
+        let is_free = is_shipped || word.is_empty();
+        let value = if is_free { Ok(factor_value(word)) } else { factor(path, word) };
+        let value = value.map_err(|error| {
+            let column = &headers[index];
+            let next = format!("or translate it under [values.\"{column}\"]");
+            let what = format!("column `{column}`: {error}; {next}");
+            source.wrong_at(line, place(found, index), what)
+        })?;
+        if !word.is_empty() && !Written::Bare(word.into()).is_in_bytes() {
+            in_sectors.insert(path.into());
+        }
+        at.insert(path.into(), value);
+    }
+    Ok(at)
 }
 
 /// The number in a field of `column`, whose line and character are `at`; none where it is empty.

@@ -1,3 +1,5 @@
+mod natural;
+
 use super::*;
 use proptest::prelude::*;
 use store::quantity::Better;
@@ -414,7 +416,7 @@ sample = "mb_per_s"
 unit = "MB/s"
 "#;
     let mapping: crate::published::Mapping = toml::from_str(mapping).unwrap();
-    let table = |csv: &str| super::mapping::table(&mapping, "mine.csv", csv);
+    let table = |csv: &str| super::mapping::table(&mapping, "mine.csv", csv, false);
     let good = table("interleave,mb\n8,1.5\n16,\n").unwrap();
     assert_eq!((good.rows.len(), good.warnings.len()), (1, 1));
     assert!(good.warnings[0].starts_with("mine.csv:3:4: `mb` is empty"), "{:?}", good.warnings);
@@ -529,7 +531,10 @@ fn a_diagnosis_of_others_is_no_merit_either() {
 #[test]
 fn what_is_of_no_format_says_what_there_is() {
     let message = parse("x.txt", "hello", None).unwrap_err().to_string();
-    assert!(message.contains("looks like none of fio, hyperfine, bonnie"), "{message}");
+    assert!(
+        message.contains("looks like none of fio, hyperfine, hyperfine-csv, bonnie-csv, bonnie, "),
+        "{message}"
+    );
     assert!(message_of_unknown().contains("`bonny` is not a format"));
 }
 
@@ -537,7 +542,7 @@ fn message_of_unknown() -> String {
     message("x.txt", "hello", "bonny")
 }
 
-const FIXTURES: [&str; 8] = [
+const FIXTURES: [&str; 13] = [
     include_str!("fixtures/dd.txt"),
     include_str!("fixtures/csh-time.txt"),
     include_str!("fixtures/bonnie.txt"),
@@ -546,6 +551,11 @@ const FIXTURES: [&str; 8] = [
     include_str!("fixtures/iozone-3.txt"),
     include_str!("fixtures/fio.json"),
     include_str!("fixtures/hyperfine.json"),
+    natural::CLASSIC,
+    natural::CLASSIC_TABLE,
+    natural::THROUGHPUT,
+    natural::TIMES,
+    natural::MEANS,
 ];
 
 proptest! {

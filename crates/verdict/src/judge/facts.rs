@@ -288,14 +288,17 @@ fn losses_survived(level: &str, members: usize) -> Option<usize> {
     if let Ok(level) = level.parse::<Level>() {
         return Some(level.losses_survived(members));
     }
-    // Results of others may call it otherwise.
-    let plain = level.split_once('-').map_or(level, |(_, plain)| plain);
-    Some(match plain {
-        name if name.starts_with("raid10") || name.starts_with("raid1+0") => 1,
-        name if name.starts_with("raid5") || name.starts_with("raid4") => 1,
-        name if name.starts_with("raid6") => 2,
-        _ => return None,
+    Some(match foreign(level)? {
+        "raid6" | "raid60" => 2,
+        _ => 1,
     })
+}
+
+/// The redundant level in a name that results of others give it: whole words, in front of or behind the system's name, as in
+/// `cmd-raid5` or `raid10-far2`.
+fn foreign(level: &str) -> Option<&str> {
+    let levels = ["raid10", "raid1+0", "raid4", "raid5", "raid50", "raid6", "raid60"];
+    level.split(['-', '_']).take(2).find(|word| levels.contains(word))
 }
 
 /// Whether a controller has a battery is not in its file.
@@ -304,8 +307,7 @@ const MEMORY: &str =
 
 /// Levels with parity write data and parity one after the other.
 fn torn_by_crash(level: &str) -> Option<String> {
-    let plain = level.split_once('-').map_or(level, |(_, plain)| plain);
-    let has_parity = ["raid4", "raid5", "raid6"].iter().any(|name| plain.starts_with(name));
+    let has_parity = foreign(level).is_some_and(|level| !level.starts_with("raid1"));
     let hole = "write hole: a power cut can leave parity wrong, and a disk that fails later is rebuilt with wrong data (no journal)";
     has_parity.then(|| hole.into())
 }
@@ -680,5 +682,12 @@ mod tests {
         assert_eq!(losses_survived("stripe", 8), Some(0));
         assert_eq!(losses_survived("md-raid10-far2", 4), Some(1));
         assert_eq!(losses_survived("raidion", 4), None);
+        // Levels of others, and what is none.
+        assert_eq!(losses_survived("cmd-raid5", 4), Some(1));
+        assert_eq!(losses_survived("raid10-far2", 4), Some(1));
+        assert_eq!(losses_survived("raid55", 4), None);
+        assert_eq!(losses_survived("cmd-raid61", 4), None);
+        assert_eq!(torn_by_crash("raid55"), None);
+        assert!(torn_by_crash("cmd-raid5").is_some() && torn_by_crash("cmd-raid10").is_none());
     }
 }
