@@ -7,6 +7,7 @@ use crate::candidate::Candidate;
 use crate::clock::For;
 use crate::commands::{self, ChosenFileSystem, Plan, Stripes};
 use crate::danger::Resync;
+use crate::found::Found;
 use crate::lanes::side_by_side;
 use crate::mount::rivals::Rivals;
 use crate::mount::{self, Mount};
@@ -198,6 +199,12 @@ pub(crate) struct OfQuestion<'a, 't> {
 }
 
 impl OfQuestion<'_, '_> {
+    /// The same, and whoever waits is told what was `found`: what is measured from now on stands beside it.
+    pub(crate) fn told(self, found: &Found<'_>) -> Self {
+        self.tried.clock().tell(&found.sentence(&self.tried.of(self.best)));
+        self
+    }
+
     /// What is set beside it; `inputs` are those of its risk.
     pub(crate) fn beside(&self, inputs: &Inputs) -> Result<Beside> {
         let resync = self.tried.question.resync(&self.best.level, inputs)?;
