@@ -42,7 +42,7 @@ pub use file::{Experiment, Setting};
 pub use listing::{Row, Topic, rows, topic, topics};
 pub use page_cache::{PageCache, ReadAhead};
 pub use plan::Plan;
-pub use remembered::REGION_SECTORS;
+pub use remembered::{REGION_SECTORS, WriteIntents};
 pub use schema::schema;
 pub use sections::{KindKeys, SECTIONS, SectionKeys, factors, factors_as_written, find};
 pub use stated::stated_drives;

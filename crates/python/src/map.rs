@@ -14,7 +14,7 @@ pub(crate) struct Map {
     interleave_sectors: Option<u64>,
     members: (usize, Vec<u64>),
     given_sectors: Vec<u64>,
-    reserved_sectors: u64,
+    reserved_sectors: Option<u64>,
 }
 
 impl Map {
@@ -50,7 +50,7 @@ impl Map {
                 interleave_sectors: sectors("interleave", interleave)?,
                 members: parse_member_sizes(members)?,
                 given_sectors: sectors("member_size", member_size)?.into_iter().collect(),
-                reserved_sectors: sectors("reserved", reserved)?.unwrap_or(0),
+                reserved_sectors: sectors("reserved", reserved)?,
             })
         };
         let laid_out = || read().and_then(|map| map.volume().map(|_| map));

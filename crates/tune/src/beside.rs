@@ -1,12 +1,13 @@
 //! What is set beside the chosen layout, and is none to choose among: the bitmap, the scheduler, read-ahead, stripes, blocks.
 
 use crate::align::{self, Align};
-use crate::bitmap::{self, Bitmap};
+use crate::bitmap::{self, Bitmap, Spared};
 use crate::blocks::{self, Blocks};
 use crate::candidate::Candidate;
 use crate::clock::For;
-use crate::commands::{self, ChosenFileSystem, Plan, Remembered, Stripes};
+use crate::commands::{self, ChosenFileSystem, Plan, Stripes};
 use crate::danger::Resync;
+use crate::found::Found;
 use crate::lanes::side_by_side;
 use crate::mount::rivals::Rivals;
 use crate::mount::{self, Mount};
@@ -17,7 +18,6 @@ use crate::space::{self, At, Open, Space};
 use crate::tried::{Settings, Tried};
 use lab::experiment::{Experiment, Member, Plan as Trials, Trial};
 use lab::run::Run;
-use lab::workload::Requests;
 use lab::{Error, Result};
 use risk::inputs::Inputs;
 use store::Manifest;
@@ -60,8 +60,7 @@ impl Beside {
         let measured = &mut Measured::by_search(layout);
         let mut pairs = Pair::measure(layout, &both, &Settings::new(), measured).into_iter();
         let mut next = |is_asked: bool| is_asked.then(|| pairs.next()).flatten();
-        let bitmap = next(measures_bitmap)
-            .map(|pair| Bitmap::of(pair, trial.requests().any(Requests::are_all_over), resync));
+        let bitmap = next(measures_bitmap).map(|pair| Bitmap::of(pair, Spared::of(trial, resync)));
         let bitmap = bitmap
             .or_else(|| (asked.bitmap == bitmap::Asked::Free).then(|| Bitmap::of_reads(resync)));
         let scheduler = next(asked.scheduler)
@@ -79,6 +78,7 @@ impl Beside {
             ReadAhead::of(by_itself_kib, ahead(), pairs.collect(), alone)
         });
         let read_ahead = read_ahead.filter(ReadAhead::is_tried);
+        let bitmap = bitmap.map(|of| of.with_larger(layout, measured));
         let sizes = asked.blocks;
         let (blocks, rivals) = (None, Rivals::default());
         let beside = Beside { bitmap, scheduler, read_ahead, blocks, mount, align, rivals, sizes };
@@ -109,9 +109,8 @@ impl Beside {
 
     /// The keys of what pays.
     pub(crate) fn set(&self) -> Settings {
-        let bitmap = self.bitmap.as_ref().filter(|of| of.remembered() == Remembered::Parts);
         let scheduler = self.scheduler.as_ref().and_then(Scheduler::to_set);
-        let bitmap = bitmap.map(|_| (bitmap::BOTH.key, bitmap::BOTH.values[1]));
+        let bitmap = self.bitmap.as_ref().and_then(Bitmap::setting);
         let scheduler = scheduler.map(|name| (scheduler::BOTH.key, name));
         let mount = self.mount.as_ref().and_then(Mount::setting);
         let align = self.align.as_ref().filter(|of| of.ignores());
@@ -200,6 +199,12 @@ pub(crate) struct OfQuestion<'a, 't> {
 }
 
 impl OfQuestion<'_, '_> {
+    /// The same, and whoever waits is told what was `found`: what is measured from now on stands beside it.
+    pub(crate) fn told(self, found: &Found<'_>) -> Self {
+        self.tried.clock().tell(&found.sentence(&self.tried.of(self.best)));
+        self
+    }
+
     /// What is set beside it; `inputs` are those of its risk.
     pub(crate) fn beside(&self, inputs: &Inputs) -> Result<Beside> {
         let resync = self.tried.question.resync(&self.best.level, inputs)?;

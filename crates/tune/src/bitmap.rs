@@ -3,16 +3,31 @@
 
 use crate::commands::Remembered;
 use crate::danger::Resync;
-use crate::pair::{Both, Pair};
-use lab::experiment::Volume;
+use crate::pair::{Both, Layout, Measured, Pair};
+use crate::tried::Settings;
+use block::units::parse_bytes;
+use lab::experiment::{Trial, Volume};
+use lab::workload::Requests;
 use serde::{Serialize, Serializer};
 
 /// Without one and with one.
 pub(crate) const BOTH: Both = Both { key: "volume.bitmap", values: ["none", "internal"] };
 
+/// Without one and with one of parts as large as mdadm takes: fewer of them are marked.
+const LARGE: Both = Both { key: BOTH.key, values: ["none", "1GiB"] };
+
+/// What mdadm is told for these.
+const LARGE_OPTION: &str = "`--bitmap-chunk=1G`";
+
 /// Up to so many times better without one, the commands build one: hours of resync are worth more, and the trials'
 /// own intervals are not much narrower. A rate with one is nine tenths then: 10 % slower.
 const CHEAP_TIMES: f64 = 1.0 / 0.9;
+
+/// Up to so many times they build one where the resync that it spares is long, or parity may be wrong until it is done.
+const WORTH_TIMES: f64 = 2.0;
+
+/// From so many hours on a resync is long.
+const LONG_H: f64 = 2.0;
 
 /// From so many times on writes go to ever other parts, each of which has its bit set first.
 const MANY_PARTS_TIMES: f64 = 2.0;
@@ -24,6 +39,9 @@ const MANY_PARTS: &str = ", for writes at random over the whole volume; work tha
 /// What is said of a resync that takes that long because md counts the whole array.
 const OF_ARRAY: &str = " (md counts its limit of 205 MB/s over the whole RAID 10; raise `sync_speed_max` to shorten it)";
 
+/// Why it is said that none is built.
+const BY_DEFAULT: &str = "mdadm before 2025 adds one by default";
+
 /// Less than this is nothing.
 const NOTHING_TIMES: f64 = 1.01;
 
@@ -33,15 +51,60 @@ pub struct Bitmap {
     /// How many times better the layout is without; whether what must hold does with one.
     #[serde(flatten)]
     pair: Pair,
-    /// Whether writes go all over the volume at random.
-    #[serde(skip)]
-    is_all_over: bool,
+    /// The same of one of larger parts, where that was tried.
+    #[serde(rename = "chunk_1gib", skip_serializing_if = "Option::is_none")]
+    larger: Option<Pair>,
     /// Whether the work only reads, which sets no bit and waits for none: nothing is measured then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     only_reads: bool,
+    #[serde(flatten)]
+    spared: Spared,
+}
+
+/// What a bitmap spares, and of what work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Spared {
     /// What a crash costs without a bitmap; of it the hours are written.
     #[serde(rename = "resync_h", serialize_with = "hours_of")]
     resync: Resync,
+    /// Whether parity may be wrong until then.
+    #[serde(skip)]
+    has_parity: bool,
+    /// Whether writes go all over the volume at random.
+    #[serde(skip)]
+    is_all_over: bool,
+    /// Whether all of the work has a rate to keep, so that longer latencies cost it nothing as long as it does.
+    #[serde(skip)]
+    is_paced: bool,
+}
+
+impl Spared {
+    /// Of the layout that `trial` is of.
+    pub(crate) fn of(trial: &Trial, resync: Resync) -> Spared {
+        let is_paced =
+            |work: &Requests| work.keys.bytes_per_s.is_some() && work.keys.flush_every.is_none();
+        Spared {
+            resync,
+            has_parity: trial.setup.volume.level.has_parity(),
+            is_all_over: trial.requests().any(Requests::are_all_over),
+            is_paced: trial.requests().all(is_paced),
+        }
+    }
+
+    /// Whether it is worth more than a little.
+    fn is_much(&self) -> bool {
+        self.has_parity || self.resync.hours >= LONG_H
+    }
+}
+
+/// The bitmap that is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    Nothing,
+    /// With the chunk that mdadm chooses.
+    Default,
+    /// With larger parts.
+    Larger,
 }
 
 /// Whether there is one to have, and what it costs.
@@ -69,63 +132,122 @@ impl Asked {
 }
 
 impl Bitmap {
-    /// What a layout of such a level without and with one says.
-    pub(crate) fn of(pair: Pair, is_all_over: bool, resync: Resync) -> Bitmap {
-        Bitmap { pair, is_all_over, only_reads: false, resync }
+    /// What a layout without and with one says.
+    pub(crate) fn of(pair: Pair, spared: Spared) -> Bitmap {
+        Bitmap { pair, larger: None, only_reads: false, spared }
     }
 
     /// What work that only reads says.
     pub(crate) fn of_reads(resync: Resync) -> Bitmap {
-        Bitmap { pair: Pair::unmeasured(), is_all_over: false, only_reads: true, resync }
+        let spared = Spared { resync, ..Spared::default() };
+        Bitmap { pair: Pair::unmeasured(), larger: None, only_reads: true, spared }
     }
 
-    /// Whether to build with one: what it costs is next to nothing beside what it spares.
-    fn is_cheap(&self) -> bool {
-        let is_little = self.pair.times.is_some_and(|times| times <= CHEAP_TIMES);
-        self.only_reads || is_little && self.pair.keeps_limits && !self.pair.is_unsure()
+    /// The same with one of larger parts tried, too, where one of mdadm's own costs something.
+    pub(crate) fn with_larger(self, layout: &dyn Layout, measured: &mut Measured) -> Bitmap {
+        if self.only_reads || !is_known(&self.pair) || self.is_cheap(&self.pair) {
+            return self;
+        }
+        let tried = Pair::measure(layout, &[LARGE], &Settings::new(), measured).into_iter();
+        Bitmap { larger: tried.last().filter(is_known), ..self }
+    }
+
+    /// Whether what one costs is next to nothing beside what it spares.
+    fn is_cheap(&self, pair: &Pair) -> bool {
+        pair.keeps_limits && self.cost_times(pair) <= CHEAP_TIMES
+    }
+
+    /// How many times worse the work is with one.
+    fn cost_times(&self, pair: &Pair) -> f64 {
+        let times = pair.times.unwrap_or(1.0);
+        if self.spared.is_paced && pair.keeps_rate { 1.0 } else { times }
+    }
+
+    /// The one to build. What nobody knows the cost of is built: md does so by itself, and a resync of all costs more.
+    fn taken(&self) -> Taken {
+        if self.only_reads || !is_known(&self.pair) || self.is_cheap(&self.pair) {
+            return Taken::Default;
+        }
+        let own = (Taken::Default, &self.pair);
+        let larger = self.larger.as_ref().map(|pair| (Taken::Larger, pair));
+        if larger.is_some_and(|(_, pair)| self.is_cheap(pair)) {
+            return Taken::Larger;
+        }
+        let is_worth = |(_, pair): &(Taken, &Pair)| {
+            pair.keeps_limits && self.spared.is_much() && self.cost_times(pair) <= WORTH_TIMES
+        };
+        let cost = |(_, pair): &(Taken, &Pair)| self.cost_times(pair);
+        // A size of one's own is for what shows.
+        let larger = larger.filter(|larger| cost(larger) * NOTHING_TIMES < cost(&own));
+        let worth = larger.into_iter().chain([own]).find(is_worth);
+        worth.map_or(Taken::Nothing, |(taken, _)| taken)
     }
 
     /// What md is to remember of writes.
     pub(crate) fn remembered(&self) -> Remembered {
-        if self.is_cheap() { Remembered::Parts } else { Remembered::Nothing }
+        let kib = parse_bytes(LARGE.values[1]).unwrap_or_default() / 1024;
+        match self.taken() {
+            Taken::Nothing => Remembered::Nothing,
+            Taken::Default => Remembered::Parts,
+            Taken::Larger => Remembered::PartsOfKib(kib),
+        }
     }
 
-    /// What the work would have of one that is not built, where that is known.
+    /// The key of the one to build, and its value.
+    pub(crate) fn setting(&self) -> Option<(&'static str, &'static str)> {
+        match self.taken() {
+            Taken::Nothing => None,
+            Taken::Default => Some((BOTH.key, BOTH.values[1])),
+            Taken::Larger => Some((LARGE.key, LARGE.values[1])),
+        }
+    }
+
+    /// What the work would have of one that is not built.
     pub(crate) fn instead(&self) -> Option<String> {
-        self.pair.times.filter(|_| !self.is_cheap() && !self.pair.is_unsure())?;
-        Some(if self.pair.keeps_limits {
-            format!("this work is {}{}", self.price(), self.many_parts())
-        } else {
-            "`--subject-to` does not hold".into()
+        (self.taken() == Taken::Nothing).then(|| {
+            if self.pair.keeps_limits {
+                format!("this work is {}{}", self.price(&self.pair), self.many_parts())
+            } else {
+                "`--subject-to` does not hold".into()
+            }
         })
     }
 
     /// What it costs and what it spares, in a line.
     pub(crate) fn line(&self) -> (String, String) {
-        let took = hours(self.resync.hours);
-        let why = if self.resync.is_of_array { OF_ARRAY } else { "" };
-        let resync = format!("a crash costs a full resync, {took} idle{why}");
-        let by_default = "mdadm before 2025 adds one by default";
-        let text = match self.pair.times {
-            None if self.only_reads => {
-                format!("take a write-intent bitmap: it costs reads nothing; without one {resync}")
+        let took = hours(self.spared.resync.hours);
+        let why = if self.spared.resync.is_of_array { OF_ARRAY } else { "" };
+        let resync = format!("without one a crash costs a full resync, {took} idle{why}");
+        let take = "take a write-intent bitmap";
+        let price = self.price(&self.pair);
+        let text = match self.taken() {
+            Taken::Default if self.only_reads => {
+                format!("{take}: it costs reads nothing; {resync}")
             }
-            None => format!(
-                "the cost of a write-intent bitmap is unknown: {}; without one {resync}",
-                self.pair.unknown()
-            ),
-            Some(_) if !self.pair.keeps_limits => format!(
-                "`--subject-to` does not hold with a write-intent bitmap; without one {resync}; {by_default}"
-            ),
-            Some(_) if self.pair.is_unsure() => {
-                format!("what a write-intent bitmap costs is not sure; without one {resync}")
+            Taken::Default if self.pair.times.is_none() => {
+                format!("{take}; its cost is unknown: {}; {resync}", self.pair.unknown())
             }
-            Some(_) if self.is_cheap() => {
-                format!("take a write-intent bitmap: {}; without one {resync}", self.price())
+            Taken::Default if self.pair.is_unsure() => {
+                format!("{take}; what it costs is not sure; {resync}")
             }
-            Some(_) => format!(
-                "a write-intent bitmap makes it {}{}; without one {resync}; {by_default}",
-                self.price(),
+            Taken::Default if self.is_cheap(&self.pair) => format!("{take}: {price}; {resync}"),
+            Taken::Default => {
+                format!("{take}, though it is {price}: {resync}")
+            }
+            Taken::Larger => {
+                let larger = self.larger.as_ref().map_or(String::new(), |pair| self.price(pair));
+                format!(
+                    "{take} with {LARGE_OPTION}: {larger}, with mdadm's own chunk {price}; a crash costs a resync of each GiB that \
+                     was being written to, {resync}"
+                )
+            }
+            Taken::Nothing if !self.pair.keeps_limits => {
+                format!(
+                    "`--subject-to` does not hold with a write-intent bitmap; {resync}; {BY_DEFAULT}"
+                )
+            }
+            Taken::Nothing => format!(
+                "a write-intent bitmap makes it {price}{}; {resync}; {BY_DEFAULT}",
                 self.many_parts(),
             ),
         };
@@ -137,13 +259,13 @@ impl Bitmap {
     /// Of what writes that cost is, where it is much.
     fn many_parts(&self) -> &'static str {
         let is_much = self.pair.times.is_some_and(|times| times > MANY_PARTS_TIMES);
-        if is_much && self.is_all_over { MANY_PARTS } else { "" }
+        if is_much && self.spared.is_all_over { MANY_PARTS } else { "" }
     }
 
-    /// What it costs, in words.
-    fn price(&self) -> String {
-        let times = self.pair.times.unwrap_or(1.0);
-        let unsure = self.pair.error_percent;
+    /// What one costs, in words.
+    fn price(&self, pair: &Pair) -> String {
+        let times = pair.times.unwrap_or(1.0);
+        let unsure = pair.error_percent;
         if times < NOTHING_TIMES && unsure > 100.0 * (CHEAP_TIMES - 1.0) {
             return format!(
                 "no cost that shows in these trials, which are unsure by {unsure:.0} %"
@@ -152,12 +274,20 @@ impl Bitmap {
         if times < NOTHING_TIMES {
             return "no measurable cost here".into();
         }
-        let slower = self.pair.slower(times);
-        if self.pair.is_within_error(times) {
+        let slower = pair.slower(times);
+        if self.cost_times(pair) < times && times > CHEAP_TIMES {
+            return format!("this work keeps its rate, its requests are {slower}");
+        }
+        if pair.is_within_error(times) {
             return format!("{slower}, which is within the error of these trials");
         }
         slower
     }
+}
+
+/// Whether what one costs is known, and not from too few seeds.
+fn is_known(pair: &Pair) -> bool {
+    pair.times.is_some() && !pair.is_unsure()
 }
 
 fn hours_of<S: Serializer>(resync: &Resync, to: S) -> std::result::Result<S::Ok, S::Error> {
@@ -178,14 +308,77 @@ pub(crate) fn tenths(hours: f64) -> String {
 mod tests {
     use super::*;
 
+    const LONG: Resync = Resync { hours: 24.8, is_of_array: false };
+
+    /// A stripe over copies whose resync takes a day, written to at random.
     fn bitmap(times: Option<f64>) -> Bitmap {
         let pair = Pair { times, ..Pair::of_test(1.0, 2.0) };
-        Bitmap {
-            pair,
-            is_all_over: true,
-            only_reads: false,
-            resync: Resync { hours: 24.8, is_of_array: false },
-        }
+        Bitmap::of(pair, Spared { resync: LONG, is_all_over: true, ..Spared::default() })
+    }
+
+    /// The same with parts of a GiB tried, too.
+    fn with_larger(times: f64, larger_times: f64) -> Bitmap {
+        Bitmap { larger: Some(Pair::of_test(larger_times, 2.0)), ..bitmap(Some(times)) }
+    }
+
+    /// 160 TB of RAID 6 were built without one, because it cost 16 % of 2672 MB/s: a day of resync after every crash.
+    #[test]
+    fn what_spares_a_day_or_parity_is_worth_up_to_half_of_the_rate() {
+        let of = |times, hours, has_parity| {
+            let resync = Resync { hours, ..LONG };
+            let spared = Spared { resync, has_parity, ..Spared::default() };
+            Bitmap { spared, ..bitmap(Some(times)) }.remembered()
+        };
+        assert_eq!(of(1.19, 24.8, true), Remembered::Parts);
+        assert_eq!(of(1.19, 24.8, false), Remembered::Parts);
+        assert_eq!(of(1.19, 0.5, true), Remembered::Parts);
+        assert_eq!(of(1.19, 0.5, false), Remembered::Nothing);
+        assert_eq!(of(2.1, 24.8, true), Remembered::Nothing);
+        assert_eq!(
+            bitmap(Some(1.19)).line().1,
+            "take a write-intent bitmap, though it is 16 % slower: without one a crash costs a full resync, \
+             25 h idle"
+        );
+    }
+
+    /// Parts of a GiB are taken where they are cheap and mdadm's are not, or where they cost less.
+    #[test]
+    fn larger_parts_make_one_cheaper() {
+        let large = Remembered::PartsOfKib(1 << 20);
+        assert_eq!(with_larger(1.19, 1.01).remembered(), large);
+        assert_eq!(with_larger(1.19, 1.01).setting(), Some(("volume.bitmap", "1GiB")));
+        assert_eq!(with_larger(1.9, 1.5).remembered(), large);
+        assert_eq!(with_larger(1.2, 1.2).remembered(), Remembered::Parts, "no size of one's own");
+        assert_eq!(with_larger(60.0, 30.0).remembered(), Remembered::Nothing);
+        assert_eq!(with_larger(60.0, 1.05).remembered(), large);
+        let mut limited = with_larger(1.2, 1.05);
+        limited.pair.keeps_limits = false;
+        assert_eq!(limited.remembered(), large);
+        assert_eq!(
+            with_larger(1.19, 1.02).line().1,
+            "take a write-intent bitmap with `--bitmap-chunk=1G`: 2 % slower, with mdadm's \
+             own chunk 16 % slower; a crash costs a resync of each GiB that was being written to, without one a crash costs a full \
+             resync, 25 h idle"
+        );
+    }
+
+    /// Cameras whose blocks all come in time were given none, because each waits twice as long.
+    #[test]
+    fn work_at_a_rate_is_judged_by_late_blocks() {
+        let of = |keeps_rate| {
+            let pair = Pair { keeps_rate, ..Pair::of_test(3.0, 2.0) };
+            let spared = Spared { resync: LONG, is_paced: true, ..Spared::default() };
+            Bitmap::of(pair, spared)
+        };
+        assert_eq!(
+            [of(true), of(false)].map(|of| of.remembered()),
+            [Remembered::Parts, Remembered::Nothing]
+        );
+        assert_eq!(
+            of(true).line().1,
+            "take a write-intent bitmap: this work keeps its rate, its requests are 3.0 times slower; without one a crash costs a \
+             full resync, 25 h idle"
+        );
     }
 
     #[test]
@@ -194,7 +387,7 @@ mod tests {
         assert_eq!(said, ["45 min", "89 min", "120 min", "2.0 h", "9.9 h", "10 h", "25 h"]);
     }
 
-    /// One lucky seed builds none, and its error is not known.
+    /// One seed may be lucky or not: md builds one by itself, and so do the commands.
     #[test]
     fn one_seed_says_nothing_sure_of_a_bitmap() {
         let of = |times: f64| {
@@ -202,8 +395,8 @@ mod tests {
             Bitmap { pair, ..bitmap(None) }
         };
         assert_eq!(bitmap(Some(1.0)).remembered(), Remembered::Parts);
-        assert_eq!(of(1.0).remembered(), Remembered::Nothing);
-        let said = "what a write-intent bitmap costs is not sure; without one a crash costs a full resync, 25 h idle";
+        assert_eq!(of(60.0).remembered(), Remembered::Parts);
+        let said = "take a write-intent bitmap; what it costs is not sure; without one a crash costs a full resync, 25 h idle";
         for times in [1.0, 1.5] {
             assert_eq!(
                 of(times).line().1,
@@ -215,8 +408,13 @@ mod tests {
 
     #[test]
     fn the_cost_stands_beside_what_it_spares() {
-        let of = bitmap;
-        let spared = "a crash costs a full resync, 25 h idle";
+        // A resync of minutes, of copies.
+        let short = Resync { hours: 0.75, is_of_array: false };
+        let of = |times| {
+            let bitmap = bitmap(times);
+            Bitmap { spared: Spared { resync: short, ..bitmap.spared }, ..bitmap }
+        };
+        let spared = "a crash costs a full resync, 45 min idle";
         let rest = format!("without one {spared}; mdadm before 2025 adds one by default");
         let line = |costs_times| of(costs_times).line().1;
         // At most a tenth of the rate is cheap, as docs/tune.md says.
@@ -237,7 +435,8 @@ mod tests {
                 .1
                 .contains("no cost that shows in these trials, which are unsure by 83 %")
         );
-        let in_order = Bitmap { is_all_over: false, ..of(Some(60.0)) };
+        let mut in_order = of(Some(60.0));
+        in_order.spared.is_all_over = false;
         assert!(in_order.line().1.contains("about 60 times slower; without one"));
         assert_eq!(
             line(Some(1.04)),
@@ -264,17 +463,19 @@ mod tests {
             line(Some(0.99)),
             format!("take a write-intent bitmap: no measurable cost here; without one {spared}")
         );
-        assert!(line(None).starts_with("the cost of a write-intent bitmap is unknown"));
+        assert!(
+            line(None).starts_with("take a write-intent bitmap; its cost is unknown: a trial did")
+        );
         let mut limited = of(Some(1.0));
         limited.pair.keeps_limits = false;
         assert!(
             limited.line().1.starts_with("`--subject-to` does not hold with a write-intent bitmap")
         );
-        assert!(!limited.is_cheap());
+        assert_eq!(limited.remembered(), Remembered::Nothing);
         assert_eq!(limited.instead().as_deref(), Some("`--subject-to` does not hold"));
         // What the verdict on layouts calls even is not cheap for that: a layout with a bitmap errs as it does without.
-        let is_cheap = |costs_times| of(costs_times).is_cheap();
-        assert_eq!([Some(1.2), Some(1.04), None].map(is_cheap), [false, true, false]);
+        let is_built = |costs_times| of(costs_times).remembered() == Remembered::Parts;
+        assert_eq!([Some(1.2), Some(1.04), None].map(is_built), [false, true, true]);
     }
 
     #[test]
@@ -290,24 +491,28 @@ mod tests {
     /// The commands repeat what was measured of this work.
     #[test]
     fn what_is_not_built_says_what_it_would_cost_this_work() {
-        let in_order = |times| Bitmap { is_all_over: false, ..bitmap(times) }.instead();
-        assert_eq!(in_order(Some(1.2)).as_deref(), Some("this work is 17 % slower"));
-        assert_eq!([in_order(Some(1.04)), in_order(None)], [None, None]);
+        let in_order = |times| {
+            let mut of = bitmap(times);
+            of.spared.is_all_over = false;
+            of.instead()
+        };
+        assert_eq!(in_order(Some(3.0)).as_deref(), Some("this work is 3.0 times slower"));
+        assert_eq!([Some(1.2), Some(1.04), None].map(in_order), [None, None, None]);
         let all_over = bitmap(Some(60.0)).instead().unwrap();
         assert!(all_over.starts_with("this work is about 60 times slower, for writes at random"));
     }
 
     #[test]
     fn what_nobody_measured_and_what_failed_is_said() {
-        let mut assumed = bitmap(Some(1.5));
+        let mut assumed = bitmap(Some(3.0));
         assumed.pair.doubts = vec!["nobody measured it".into()];
         assert!(assumed.line().1.ends_with("by default; nobody measured it"));
         let failed = Bitmap { pair: Pair::failed("the guest ended".into()), ..assumed };
         assert_eq!(
             failed.line().1,
-            "the cost of a write-intent bitmap is unknown: a trial failed: the guest ended; without one a crash costs a \
+            "take a write-intent bitmap; its cost is unknown: a trial failed: the guest ended; without one a crash costs a \
              full resync, 25 h idle"
         );
-        assert!(!failed.is_cheap());
+        assert_eq!(failed.remembered(), Remembered::Parts);
     }
 }

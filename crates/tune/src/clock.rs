@@ -16,6 +16,18 @@ pub struct Clock {
     what_if: Option<Limit>,
     /// What the limit of all left out.
     left: Arc<Left>,
+    /// Who is told what to build before all that stands beside it is measured.
+    chosen: Option<Chosen>,
+}
+
+/// Who is told what to build, as soon as it is known.
+#[derive(Clone)]
+struct Chosen(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("told")
+    }
 }
 
 /// A time, as its asker wrote it (`30s`), and the part of it that is over.
@@ -79,6 +91,20 @@ impl Clock {
     #[must_use]
     pub fn what_if(self, time: &str, spent: impl Fn() -> f64 + Send + Sync + 'static) -> Clock {
         Clock { what_if: Some(Limit { written: time.into(), spent: Arc::new(spent) }), ..self }
+    }
+
+    /// The same, and `tell` is told what to build as soon as that is known: settings beside it and what-if trials, which may
+    /// take longer than the search, come after.
+    #[must_use]
+    pub fn telling(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Clock {
+        Clock { chosen: Some(Chosen(Arc::new(tell))), ..self }
+    }
+
+    /// Tells what to build.
+    pub(crate) fn tell(&self, sentence: &str) {
+        if let Some(Chosen(tell)) = &self.chosen {
+            tell(sentence);
+        }
     }
 
     /// The same limits, of which nothing is left out yet.
@@ -287,6 +313,28 @@ pub(crate) mod tests {
     use crate::question::tests::question;
     use lab::rig::sim::Sim;
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Who ended it during the what-ifs had nothing, although it was known what to build.
+    #[test]
+    fn what_to_build_is_told_before_what_ifs() {
+        let said = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let seen = Arc::clone(&said);
+        let clock =
+            Clock::default().telling(move |text| seen.lock().unwrap().push(text.to_string()));
+        let said_by_then = Arc::clone(&said);
+        // What-ifs ask whether there is time: something was told by then.
+        let clock = clock.what_if("1h", move || {
+            assert_eq!(said_by_then.lock().unwrap().len(), 1);
+            0.0
+        });
+        let levels = vec!["md-mirror".to_string(), "md-raid10-f2".to_string()];
+        let asked = crate::question::tests::question("2x wd740gd", "restore", 1);
+        let asked = crate::Question { levels, clock, ..asked };
+        let found = crate::tune(&asked, &lab::rig::sim::Sim, None, &mut |_| ()).unwrap();
+        assert!(!found.reasons.is_empty());
+        let said = said.lock().unwrap();
+        assert!(said.len() == 1 && found.verdict.starts_with(&said[0]), "{said:?}");
+    }
 
     /// What is left out for time is said, and the answer is the same.
     #[test]

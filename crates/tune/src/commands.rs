@@ -134,6 +134,12 @@ impl CachesOff {
     }
 }
 
+/// So many KiB as mdadm(8) reads them.
+fn with_suffix(kib: u64) -> String {
+    let large = [(20, "G"), (10, "M")].into_iter().find(|(bits, _)| kib.is_multiple_of(1 << bits));
+    large.map_or_else(|| format!("{kib}K"), |(bits, suffix)| format!("{}{suffix}", kib >> bits))
+}
+
 /// What md remembers of writes, for a crash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Remembered {
@@ -142,6 +148,8 @@ pub enum Remembered {
     Nothing,
     /// Which parts were written to: a write-intent bitmap.
     Parts,
+    /// The same, where a part has so many KiB.
+    PartsOfKib(u64),
     /// What is torn: a partial parity log.
     Parity,
 }
@@ -326,20 +334,24 @@ impl Plan<'_> {
     }
 
     /// What is said of the array, and mdadm's option for what it remembers; its default depends on its version.
-    fn consistency(&self) -> (String, &'static str) {
+    fn consistency(&self) -> (String, String) {
         let with = self.with_bitmap.as_deref().unwrap_or("random writes are slower instead");
         match self.remembered {
-            _ if !self.level.has_bitmap() => ("the array".into(), ""),
+            _ if !self.level.has_bitmap() => ("the array".into(), String::new()),
             Remembered::Nothing => (
                 format!(
                     "the array, without a bitmap, as it was measured: a crash costs a full resync; with `--bitmap=internal`, \
                      {with} (docs/md.md)"
                 ),
-                " --bitmap=none",
+                " --bitmap=none".into(),
             ),
-            Remembered::Parts => ("the array, with a bitmap".into(), " --bitmap=internal"),
+            Remembered::Parts => ("the array, with a bitmap".into(), " --bitmap=internal".into()),
+            Remembered::PartsOfKib(kib) => (
+                "the array, with a bitmap of large parts".into(),
+                format!(" --bitmap=internal --bitmap-chunk={}", with_suffix(kib)),
+            ),
             Remembered::Parity => {
-                ("the array, with a partial parity log".into(), " --consistency-policy=ppl")
+                ("the array, with a partial parity log".into(), " --consistency-policy=ppl".into())
             }
         }
     }

@@ -52,6 +52,9 @@ pub(crate) struct Pair {
     /// What each seed says.
     #[serde(skip)]
     pub(crate) seeds: Vec<OfSeed>,
+    /// Whether work at a rate has no more late blocks with the second than with the first.
+    #[serde(skip)]
+    pub(crate) keeps_rate: bool,
     /// Whether there was no time for more seeds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut: bool,
@@ -260,6 +263,7 @@ impl Pair {
                 record.at.insert(both.key.into(), Json::from(value));
             }
         }
+        let keeps_rate = keeps_rate(&records);
         let known = doubts(&Verdict::new(alone, &records[0], &layout.wishes())?);
         let mut records = records.concat();
         for (trial, record) in records.iter_mut().enumerate() {
@@ -286,6 +290,7 @@ impl Pair {
             error_percent: intervals().flatten().sum(),
             better: verdict.better,
             unit: verdict.unit.clone(),
+            keeps_rate,
             is_cut: false,
         })
     }
@@ -295,8 +300,19 @@ impl Pair {
         let (better, unit) = (Better::Higher, String::new());
         let failed = Some(why);
         let (times, keeps_limits, doubts, seeds) = (None, true, Vec::new(), Vec::new());
-        let (error_percent, is_cut) = (0.0, false);
-        Pair { times, failed, keeps_limits, error_percent, doubts, better, unit, seeds, is_cut }
+        let (error_percent, keeps_rate, is_cut) = (0.0, false, false);
+        Pair {
+            times,
+            failed,
+            keeps_limits,
+            error_percent,
+            doubts,
+            better,
+            unit,
+            seeds,
+            keeps_rate,
+            is_cut,
+        }
     }
 
     /// Of what need not be measured.
@@ -308,10 +324,11 @@ impl Pair {
     #[cfg(test)]
     pub(crate) fn of_test(times: f64, error_percent: f64) -> Pair {
         let (better, unit) = (Better::Higher, "MB/s".to_string());
-        let (failed, keeps_limits, doubts) = (None, true, Vec::new());
+        let (keeps_limits, doubts) = (true, Vec::new());
         let seeds = vec![OfSeed { log_times: times.ln(), interval_percent: None }];
-        let (times, is_cut) = (Some(times), false);
-        Pair { times, failed, keeps_limits, error_percent, doubts, better, unit, seeds, is_cut }
+        let (times, failed) = (Some(times), None);
+        let base = Pair::unmeasured();
+        Pair { times, failed, keeps_limits, error_percent, doubts, better, unit, seeds, ..base }
     }
 
     /// Why it is not known how many times better it is.
@@ -349,6 +366,7 @@ impl Pair {
         let mut all = Pair {
             failed: self.failed.or(other.failed),
             keeps_limits: self.keeps_limits && other.keeps_limits,
+            keeps_rate: self.keeps_rate && other.keeps_rate,
             seeds: [self.seeds, other.seeds].concat(),
             ..self
         };
@@ -373,6 +391,13 @@ impl Pair {
     pub(crate) fn slower(&self, times: f64) -> String {
         slower(times, self.better, &self.unit)
     }
+}
+
+/// Whether blocks that are due by a rate come as punctually with the second value as with the first.
+fn keeps_rate([first, second]: &[Vec<Record>; 2]) -> bool {
+    let late = |of: &[Record]| of.iter().map(|record| record.sample("underruns")).sum();
+    let late: [Option<f64>; 2] = [late(first), late(second)];
+    matches!(late, [Some(first), Some(second)] if second <= first)
 }
 
 /// What a verdict rests on that nobody measured.

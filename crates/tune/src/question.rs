@@ -269,7 +269,10 @@ impl Question {
             return is_modelled && is_even && WIDTHS.iter().any(is_usual);
         }
         match level.name {
-            "md-mirror" => members == 2 || self.survive > 2,
+            // A mirror of three is what three copies are on three members: near ones are the same.
+            "md-mirror" => members <= 3 || self.survive > 2,
+            "md-raid10-f3" if members == 3 => self.survive <= 2,
+            "md-raid10-n3" if members == 3 => false,
             // Over as many members as copies offset ones all have the same.
             "md-raid10" | "md-raid10-o2" | "btrfs-raid10" => members > 2 && self.survive < 2,
             "md-raid10-n3" | "md-raid10-f3" | "btrfs-raid1c3" => self.survive == 2,
@@ -625,7 +628,8 @@ pub(crate) mod tests {
         );
         assert_eq!(
             said("3x st16000nm001g", 1, &["md-raid6"]),
-            "--level md-raid6: it needs 4 members, and there are 3; take more drives, or take md-raid10, md-raid10-f2, md-raid10-o2 or md-raid5"
+            "--level md-raid6: it needs 4 members, and there are 3; take more drives, or take md-mirror, md-raid10, md-raid10-f2, md-raid10-o2, md-raid10-f3 \
+             or md-raid5"
         );
         let both = said("3x st16000nm001g", 2, &["md-raid5", "md-raid6"]);
         assert!(
@@ -688,6 +692,13 @@ pub(crate) mod tests {
                 "md-raid60-4"
             ]
         );
+        // Three drives may have three copies, whoever asks for less: they were the safest and the fastest, and not shown.
+        for survive in [0, 1, 2] {
+            let of_three = names(&question("3x st18000nm000j", "media", survive));
+            for copies in ["md-mirror", "md-raid10-f3"] {
+                assert!(of_three.contains(&copies), "{survive}: {of_three:?}");
+            }
+        }
         let three = |drives| names(&question(drives, "backup", 3)).join(" ");
         // md puts four copies on any number of members.
         for many in ["5x st18000nm000j", "8x st18000nm000j", "22x st18000nm000j"] {

@@ -79,7 +79,7 @@ fn answered(
     let points = &points_of(&tried, first, (&verdict, there.map(|(_, there)| there)))?;
     let found =
         Found { question, best, first, second, other, why, than, judged, points, confirmed };
-    let beside = OfQuestion { tried: &tried, best }.beside(&inputs)?;
+    let beside = OfQuestion { tried: &tried, best }.told(&found).beside(&inputs)?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
     // What may be cut short comes last.
     let LastTrials { reasons, doubts, not_tried } =

@@ -140,7 +140,14 @@ impl Work {
         let is_job = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("fio"));
         if !is_job && !path.exists() && path.extension().is_none() {
             let names = NAMED.map(|(known, _)| known);
+            let is_of_cameras =
+                ["surveil", "camera", "cctv", "nvr", "video"].iter().any(|of| name.contains(of));
             let next = did_you_mean(name, names, || {
+                if is_of_cameras {
+                    return "for cameras, write a fio job of writes in order with `rate=` (of one camera), `numjobs=` and `filename=`, \
+                            and name its file"
+                        .into();
+                }
                 format!(
                     "write one of {}, or the path of an experiment, a fio job or a block trace",
                     names.join(", ")
@@ -179,7 +186,14 @@ impl Work {
     pub fn of_files(name: &str) -> Result<Self> {
         let Some((known, text)) = ON_FILES.iter().find(|(known, _)| *known == name) else {
             let names = ON_FILES.map(|(known, _)| known);
+            let is_of_cameras =
+                ["surveil", "camera", "cctv", "nvr", "video"].iter().any(|of| name.contains(of));
             let next = did_you_mean(name, names, || {
+                if is_of_cameras {
+                    return "for cameras, write a fio job of writes in order with `rate=` (of one camera), `numjobs=` and `filename=`, \
+                            and name its file"
+                        .into();
+                }
                 format!(
                     "with --fs write one of {}, or put your own into an experiment",
                     names.join(", ")

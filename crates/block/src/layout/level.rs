@@ -106,6 +106,44 @@ impl Level {
             }
             Front::Extents(kept) => LVM_START_SECTORS + kept * LVM_EXTENT_SECTORS,
         };
+        self.lay_out_from(start_sectors, interleave_sectors, member_sectors)
+    }
+
+    /// Lays it out behind so many sectors of each member, instead of those that mdadm would leave free (its data offset). `None`
+    /// where its system has a place of its own that nobody sets: LVM, btrfs, RAIDframe, and arrays of md under a stripe.
+    ///
+    /// Three members of 1000 sectors as a stripe behind 16: 2952 sectors, three times 984.
+    pub fn lay_out_behind(
+        &self,
+        reserved_sectors: u64,
+        interleave_sectors: u64,
+        member_sectors: &[u64],
+    ) -> Option<Laid> {
+        if !self.starts_anywhere() {
+            return None;
+        }
+        let laid = check_members(member_sectors).and_then(|()| {
+            let (needed, given) = (self.members_min(), member_sectors.len());
+            if given < needed {
+                return Err(LayoutError::TooFewMembers { needed, given });
+            }
+            self.lay_out_from(reserved_sectors, interleave_sectors, member_sectors)
+        });
+        Some(laid)
+    }
+
+    /// Whether where its data starts on the members can be chosen.
+    fn starts_anywhere(&self) -> bool {
+        let is_of_array = matches!(self.kind, Kind::Btrfs(_) | Kind::Nested(..));
+        matches!(self.front, Front::Nothing | Front::Superblock) && !is_of_array
+    }
+
+    fn lay_out_from(
+        &self,
+        start_sectors: u64,
+        interleave_sectors: u64,
+        member_sectors: &[u64],
+    ) -> Laid {
         let inner = |left: &[u64]| {
             if matches!(self.front, Front::Extents(_)) {
                 let whole = |sectors: &u64| sectors / LVM_EXTENT_SECTORS * LVM_EXTENT_SECTORS;

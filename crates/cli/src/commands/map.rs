@@ -91,12 +91,12 @@ fn volume(flags: &MapFlags) -> Result<Option<Volume>> {
         });
         let ccds = ccd::parse(&label, &text, system)?;
         let ccd = ccd::choose(&label, &ccds, flags.unit.as_deref())?;
-        return Volume::of_ccd(&label, ccd, &sizes, reserved.unwrap_or(0)).map(Some);
+        return Volume::of_ccd(&label, ccd, &sizes, reserved).map(Some);
     }
     if let Some(path) = &flags.raidctl {
         let (label, text) = read(path)?;
         let raid = raidctl::parse(&label, &text)?;
-        return Volume::of_raidctl(&label, &raid, &sizes, reserved.unwrap_or(0)).map(Some);
+        return Volume::of_raidctl(&label, &raid, &sizes, reserved).map(Some);
     }
     if let Some(path) = &flags.md {
         let (label, text) = read(path)?;
@@ -122,7 +122,7 @@ fn volume(flags: &MapFlags) -> Result<Option<Volume>> {
     };
     let (count, each) = parse_member_sizes(members)?;
     let interleave = size("--interleave", &flags.interleave)?;
-    Volume::of_level(level, interleave, (count, &each), &sizes, reserved.unwrap_or(0)).map(Some)
+    Volume::of_level(level, interleave, (count, &each), &sizes, reserved).map(Some)
 }
 
 fn sectors(flag: &str, value: &str) -> Result<u64> {

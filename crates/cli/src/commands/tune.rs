@@ -221,6 +221,9 @@ impl Rigs {
     }
 }
 
+/// Who has waited as long is told what to build before what-if trials are made: Ctrl-C costs that no more.
+const LONG: Duration = Duration::from_secs(10);
+
 /// Until when trials begin, from now on: always, where nothing is said, so that the same question has the same answer.
 fn clock(flags: &TuneFlags) -> Clock {
     let start = Instant::now();
@@ -228,7 +231,13 @@ fn clock(flags: &TuneFlags) -> Clock {
         // Of no time all is over.
         move || start.elapsed().as_secs_f64() / time.as_secs_f64().max(f64::MIN_POSITIVE)
     };
-    let mut clock = Clock::default();
+    let mut clock = Clock::default().telling(move |sentence| {
+        if start.elapsed() >= LONG {
+            note(&format!(
+                "{sentence} What stands beside it is being measured; `--what-if 0s` leaves out what-if trials"
+            ));
+        }
+    });
     if let Some(Time { time, written }) = &flags.time_limit {
         clock = clock.within(written, spent(*time));
     }

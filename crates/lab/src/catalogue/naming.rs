@@ -2,7 +2,7 @@
 
 use super::family::{Family, is_other_series};
 use super::matching::{OF_SIZE, disks_first, goes_with_instance, has_size, is_cloud};
-use super::{Error, Folder, Named, Result, drive, nearest};
+use super::{Error, Folder, Model, Named, Result, drive, nearest};
 use std::cmp::Reverse;
 use store::error::distance;
 
@@ -35,7 +35,8 @@ impl Folder {
         let is_meant = |file: &&Named| {
             words.iter().all(|word| has_word(file, word)) && !is_akin_series(file, name)
         };
-        Ok(files.filter(is_meant).collect())
+        let files = files.filter(is_meant);
+        Ok(files.filter(|file| !shares_its_name(file, &words)).collect())
     }
 
     /// The keys of all files that have every word of `text` in one of their names, or as their class or size.
@@ -96,12 +97,25 @@ impl Folder {
             Some(meant) => format!("; did you mean `{meant}`?"),
             None => self.akin(name)?,
         };
+        let shingled = self.shingled_among(&meant)?;
         Ok(Error::input(format!(
-            "no {thing} is called `{name}`{meant}\n`ileave {}` lists them; the path of a file of your own will do \
+            "no {thing} is called `{name}`{meant}{shingled}\n`ileave {}` lists them; the path of a file of your own will do \
              too{}",
             self.name,
             if thing == "drive" { " (`ileave drives fit` makes one)" } else { "" }
         )))
+    }
+
+    /// That drives which a message names are shingled, which their names do not say.
+    fn shingled_among(&'static self, said: &str) -> Result<String> {
+        let named = self.named()?.iter().map(|file| file.key);
+        let shingled: Vec<&str> =
+            named.filter(|key| stands_in(key, said) && is_shingled(key)).collect();
+        Ok(match shingled.as_slice() {
+            [] => String::new(),
+            [one] => format!(" ({one} is shingled, SMR)"),
+            several => format!(" ({} are shingled, SMR)", several.join(", ")),
+        })
     }
 
     /// The cloud volume that a name means without a count and bare numbers, and the first of these: `ebs gp3 3000`.
@@ -321,6 +335,20 @@ fn has_word(file: &Named, word: &str) -> bool {
         || bytes_of(word).is_some_and(|bytes| has_size(file.key, bytes, OF_SIZE))
 }
 
+/// Whether a drive is a shingled disk.
+fn is_shingled(key: &str) -> bool {
+    drive(key).is_ok_and(|drive| matches!(drive.model, Model::Shingled(_)))
+}
+
+/// Whether these words are what a shingled disk has in common with others of its name, which are not: a `WD Red 4TB` was a WD40EFRX
+/// before it was a WD40EFAX. Its model number says which; disks that have a name without one were all shingled.
+fn shares_its_name(file: &Named, words: &[String]) -> bool {
+    let is_number =
+        |word: &String| word.bytes().any(|byte| byte.is_ascii_digit()) && stands_in(word, file.key);
+    let is_shared = file.names.iter().all(|name| name.to_ascii_lowercase().contains(file.key));
+    is_shared && !words.iter().any(is_number) && is_shingled(file.key)
+}
+
 /// Whether `word` stands in `text` with its numbers whole: `8tb` does not in `18tb`, nor `870` in `8700`.
 pub(super) fn stands_in(word: &str, text: &str) -> bool {
     let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit() || c == '.');
@@ -398,6 +426,23 @@ mod tests {
         assert!(error.starts_with("`12x 18tb`: 4 drives are of 18TB: mg09aca18te, "), "{error}");
         assert!(!error.contains("no drive"), "{error}");
         assert!(refused("frobnicator").starts_with("no drive is called `frobnicator`\n"));
+    }
+
+    /// Most disks of the name were not shingled, and the one that is known is.
+    #[test]
+    fn a_name_that_shingled_disks_share_with_others_means_none() {
+        for name in ["WD Red 4TB", "Western Digital Red", "WD40EFRX"] {
+            let error = drive(name).unwrap_err().to_string();
+            assert!(error.contains("(wd40efax is shingled, SMR)"), "{name}: {error}");
+        }
+        for (name, meant) in [
+            ("WD Red WD40EFAX", "wd40efax"),
+            ("wd40efax 4tb", "wd40efax"),
+            ("Archive HDD 8TB", "st8000as0002"),
+        ] {
+            let known = super::drive(meant).unwrap().name;
+            assert_eq!(drive(name).unwrap().name, known, "{name}");
+        }
     }
 
     /// `980prro` had no near name: no word of it stands anywhere, and whole names are much longer.

@@ -2,12 +2,60 @@
 
 use super::VolumeKeys;
 use crate::error::{Error, Result};
+use crate::keys::{FromValue, Takes, Value};
 
 /// What a bit of LVM's bitmap stands for where nothing is asked for (`raid_region_size` of lvm.conf).
 pub const REGION_SECTORS: u64 = 2 << 11;
 
 /// The least that lvcreate takes, a page.
 const PAGE_SECTORS: u64 = 8;
+
+/// The most that a bit of mdadm's may stand for: it counts a chunk's bytes in an `int`.
+const CHUNK_SECTORS_MAX: u64 = 1 << 21;
+
+/// Whether mdadm is to make a write-intent bitmap, and what a bit of it is to stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteIntents {
+    /// None.
+    #[default]
+    Nothing,
+    /// One with the chunk that mdadm chooses.
+    Internal,
+    /// One with so many sectors a bit (`mdadm --bitmap-chunk`).
+    Chunk(u64),
+}
+
+impl WriteIntents {
+    /// What a key of it takes.
+    pub const TAKES: Takes = Takes::Form {
+        expects: "none, internal, or what a bit stands for, a power of two from 4KiB to 1GiB",
+        read: |text| WriteIntents::parse(text).map(|_| text.trim().to_string()),
+    };
+
+    fn parse(text: &str) -> Result<Self> {
+        match text.trim() {
+            "none" => return Ok(WriteIntents::Nothing),
+            "internal" => return Ok(WriteIntents::Internal),
+            _ => {}
+        }
+        let sectors = block::units::parse_sectors(text.trim()).ok();
+        let fits = |sectors: &u64| {
+            sectors.is_power_of_two() && (PAGE_SECTORS..=CHUNK_SECTORS_MAX).contains(sectors)
+        };
+        sectors.filter(fits).map(WriteIntents::Chunk).ok_or_else(|| {
+            Error::input(format!(
+                "`{text}` is no bitmap; write `none`, `internal`, or what a bit stands for, a power of two from 4 KiB to 1 GiB, \
+                 as in `1GiB`"
+            ))
+        })
+    }
+}
+
+impl FromValue for WriteIntents {
+    fn from_value(value: &Value) -> Option<Self> {
+        WriteIntents::parse(&value.to_string()).ok()
+    }
+}
 
 impl VolumeKeys {
     /// Whether there is a write-intent bitmap of mdadm's.
@@ -16,7 +64,7 @@ impl VolumeKeys {
     ///
     /// Where the level has none; the message names the key.
     pub(super) fn has_bitmap(&self, origin: &str) -> Result<bool> {
-        let is_kept = self.bitmap == "internal";
+        let is_kept = self.bitmap != WriteIntents::Nothing;
         if is_kept && !self.level.has_bitmap() {
             let instead = if self.level.has_bitmap_of_lvm() {
                 "LVM keeps its own, always; leave it out, or set `volume.region_size`"
@@ -31,13 +79,17 @@ impl VolumeKeys {
         Ok(is_kept)
     }
 
-    /// What a bit of LVM's bitmap is to stand for; `None` for its default.
+    /// What a bit of mdadm's or LVM's bitmap is to stand for; `None` for its default.
     ///
     /// # Errors
     ///
     /// Where LVM keeps none for the level, or takes no such size; the message names the key.
     pub(super) fn region_sectors(&self, origin: &str) -> Result<Option<u64>> {
-        let Some(sectors) = self.region_sectors else { return Ok(None) };
+        let own = match self.bitmap {
+            WriteIntents::Chunk(sectors) => Some(sectors),
+            _ => None,
+        };
+        let Some(sectors) = self.region_sectors else { return Ok(own) };
         let asked = block::units::format_bytes(sectors * block::SECTOR_BYTES);
         let said = format!("{origin}: `volume.region_size` of {asked}");
         if !self.level.has_bitmap_of_lvm() {
@@ -67,7 +119,7 @@ impl VolumeKeys {
                 self.level
             )));
         }
-        if self.ppl && self.bitmap == "internal" {
+        if self.ppl && self.bitmap != WriteIntents::Nothing {
             return Err(Error::input(format!(
                 "{origin}: `volume.ppl` and `volume.bitmap`: md keeps one of them; leave one out"
             )));

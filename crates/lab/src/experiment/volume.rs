@@ -1,6 +1,7 @@
 //! A volume: a layout over members, modelled or real; and the keys that describe it.
 
 use super::queues::{REQUESTS_MAX, REQUESTS_MIN};
+use super::remembered::WriteIntents;
 use super::{PageCache, ReadAhead, check_interleave};
 use crate::capabilities::RealMember;
 use crate::catalogue::{Drive, RaidController};
@@ -62,8 +63,9 @@ keys! {
         /// `auto`, as it chooses by itself: 128 KiB, or twice the stripe where that is more
         read_ahead: ReadAhead = choice("read_ahead", ReadAhead::TAKES).default("auto"),
         /// Write-intent bitmap of md's levels with redundancy (`mdadm --bitmap`): after a crash only parts written to
-        /// lately are made to agree again; each of them is marked first
-        bitmap: String = choice("bitmap", Takes::Word(&["none", "internal"])).default("none"),
+        /// lately are made to agree again; each of them is marked first. A size is what a bit stands for (`--bitmap-chunk`);
+        /// `internal` leaves that to mdadm, which takes 64 MiB or more
+        bitmap: WriteIntents = choice("bitmap", WriteIntents::TAKES).default("none"),
         /// What a bit stands for of the bitmap that LVM always keeps for its levels with redundancy (`lvcreate --regionsize`);
         /// without it 2 MiB
         region_sectors: Option<u64> = choice("region_size", SIZE).in_sectors(),
@@ -233,7 +235,8 @@ pub struct Volume {
     pub read_ahead: ReadAhead,
     /// Whether md keeps a write-intent bitmap.
     pub has_bitmap: bool,
-    /// What a bit of LVM's bitmap is to stand for, where it is not the default ([`Level::has_bitmap_of_lvm`]).
+    /// What a bit of the bitmap is to stand for, mdadm's ([`Level::has_bitmap`]) or LVM's ([`Level::has_bitmap_of_lvm`]), where
+    /// it is not the default.
     pub region_sectors: Option<u64>,
     /// Whether md keeps a partial parity log.
     pub has_ppl: bool,

@@ -223,7 +223,9 @@ pub(crate) fn bitmap(volume: &Volume) -> Result<Option<BitmapSpec>> {
         let bits = BitSizes::Lvm { region_sectors, array_sectors };
         return Ok(Some(BitmapSpec { flushes, bits }));
     }
-    Ok(volume.has_bitmap.then_some(BitmapSpec { flushes, bits: BitSizes::Mdadm }))
+    let told = volume.region_sectors.map(|chunk_sectors| BitSizes::Told { chunk_sectors });
+    let bits = told.unwrap_or(BitSizes::Mdadm);
+    Ok(volume.has_bitmap.then_some(BitmapSpec { flushes, bits }))
 }
 
 /// The queue that Linux gives each member of `volume`, with as many requests as is said, or as it chooses by itself.

@@ -162,7 +162,8 @@ mod tests {
 
     fn landing(members: usize, interleave: u64) -> Landing {
         let sizes = Sizes { given: vec![1 << 22], of_path: &|_| None };
-        let volume = Volume::of_level("ccd", Some(interleave), (members, &[]), &sizes, 0).unwrap();
+        let volume =
+            Volume::of_level("ccd", Some(interleave), (members, &[]), &sizes, None).unwrap();
         let options = Options {
             newfs: Newfs::Bsd44(Cylinders::CCD),
             version: Version::Ufs1,
@@ -222,7 +223,7 @@ mod tests {
             ("raid5", 4, None),
             ("concat", 2, None),
         ] {
-            let volume = Volume::of_level(level, Some(64), (members, &[]), &sizes, 0).unwrap();
+            let volume = Volume::of_level(level, Some(64), (members, &[]), &sizes, None).unwrap();
             assert_eq!(columns(&volume), expected, "{level}");
         }
     }

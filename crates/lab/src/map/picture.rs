@@ -260,7 +260,8 @@ mod tests {
     fn picture(level: &str, interleave: u64, members: &[u64]) -> String {
         let sizes = Sizes { given: Vec::new(), of_path: &|_| None };
         let volume =
-            Volume::of_level(level, Some(interleave), (members.len(), members), &sizes, 0).unwrap();
+            Volume::of_level(level, Some(interleave), (members.len(), members), &sizes, None)
+                .unwrap();
         super::picture(&volume)
     }
 

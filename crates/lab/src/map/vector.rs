@@ -168,7 +168,7 @@ impl Vector {
         }
         let sizes = Sizes { given: Vec::new(), of_path: &|_| None };
         let members = (self.members.len(), self.members.as_slice());
-        Volume::of_level(name, Some(self.interleave_sectors), members, &sizes, 0)
+        Volume::of_level(name, Some(self.interleave_sectors), members, &sizes, None)
             .map_err(|error| error.context(label))
     }
 

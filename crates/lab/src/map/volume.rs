@@ -7,7 +7,7 @@ use crate::formats::dm::Dm;
 use crate::formats::mdadm::Md;
 use crate::formats::raidctl::Raid;
 use block::layout::{LEVELS, Layout, Level, Offset, md_data_offset_sectors};
-use block::units;
+use block::{Place, units};
 
 /// A layout over named members.
 pub struct Volume {
@@ -103,19 +103,26 @@ impl Sizes<'_> {
     }
 }
 
-/// A layout behind sectors that are left free, and how its errors are told.
+/// A layout, and how its errors are told; where sectors are named that are left free in front, behind these instead of behind its
+/// own.
 fn lay_out(
     of: &str,
     level: Level,
     interleave_sectors: u64,
     members: &[u64],
-    reserved_sectors: u64,
+    reserved_sectors: Option<u64>,
 ) -> Result<Box<dyn Layout>> {
-    let laid = if reserved_sectors == 0 {
-        level.lay_out(interleave_sectors, members)
-    } else {
-        let inner = |left: &[u64]| level.lay_out(interleave_sectors, left);
-        Offset::new(reserved_sectors, members, inner).map(|layout| Box::new(layout) as _)
+    let laid = match reserved_sectors {
+        None => level.lay_out(interleave_sectors, members),
+        Some(reserved) => {
+            let laid = level.lay_out_behind(reserved, interleave_sectors, members);
+            laid.ok_or_else(|| {
+                Error::input(format!(
+                    "--reserved: {} puts its data where its system does, behind what that keeps; leave it out",
+                    level.name
+                ))
+            })?
+        }
     };
     laid.map_err(|error| Error::input(format!("{of}: {error}")))
 }
@@ -135,7 +142,8 @@ impl Volume {
         if name.parse() == Ok(member) { format!("member {name}") } else { name.clone() }
     }
 
-    /// `--level --interleave --members`; `members` is what [`parse_member_sizes`] gave.
+    /// `--level --interleave --members`; `members` is what [`parse_member_sizes`] gave. `reserved_sectors` of each member stand in
+    /// for what mdadm would leave free in front.
     ///
     /// # Errors
     ///
@@ -145,7 +153,7 @@ impl Volume {
         interleave_sectors: Option<u64>,
         (count, sizes): (usize, &[u64]),
         given: &Sizes<'_>,
-        reserved_sectors: u64,
+        reserved_sectors: Option<u64>,
     ) -> Result<Volume> {
         let level: Level = name.parse().map_err(|error| {
             let known = LEVELS.iter().map(|level| level.name);
@@ -179,6 +187,7 @@ impl Volume {
         let names: Vec<String> = (0..count).map(|member| member.to_string()).collect();
         let of = format!("--level {name}");
         let layout = lay_out(&of, level, interleave_sectors, &sectors, reserved_sectors)?;
+        notes.extend(unused(&*layout, &sectors));
         let members = named(&names, &sectors);
         Ok(Volume { level: level.name.into(), interleave_sectors, members, layout, notes })
     }
@@ -188,7 +197,12 @@ impl Volume {
     /// # Errors
     ///
     /// Where a size is not known, or ccd(4) would refuse the members.
-    pub fn of_ccd(of: &str, ccd: &Ccd, sizes: &Sizes<'_>, reserved_sectors: u64) -> Result<Volume> {
+    pub fn of_ccd(
+        of: &str,
+        ccd: &Ccd,
+        sizes: &Sizes<'_>,
+        reserved_sectors: Option<u64>,
+    ) -> Result<Volume> {
         let sectors = sizes.of_names(of, &ccd.members)?;
         let members = named(&ccd.members, &sectors);
         let level: Level = ccd.level().parse().expect("a ccd has a level");
@@ -243,7 +257,7 @@ impl Volume {
         of: &str,
         raid: &Raid,
         sizes: &Sizes<'_>,
-        reserved_sectors: u64,
+        reserved_sectors: Option<u64>,
     ) -> Result<Volume> {
         let sectors = sizes.of_names(of, &raid.members)?;
         let level: Level = raid.level.level().parse().expect("a level of RAIDframe is known");
@@ -284,6 +298,32 @@ impl Volume {
         let interleave_sectors = md.interleave_sectors;
         Ok(Volume { level: md.shape.level(), interleave_sectors, members, layout, notes })
     }
+}
+
+/// What stays unused of members of several sizes, each of which gives as much as the smallest: said where it is a hundredth of
+/// them or more.
+fn unused(layout: &dyn Layout, members: &[u64]) -> Option<String> {
+    let least = members.iter().copied().min()?;
+    let more: u64 = members.iter().map(|sectors| sectors - least).sum();
+    let is_used = |(member, &sectors): (usize, &u64)| {
+        let middle = Place { member: member as u32, sector: least + (sectors - least) / 2 };
+        sectors > least && layout.holds(middle).0.is_some()
+    };
+    if more * 100 < members.iter().sum::<u64>() || members.iter().enumerate().any(is_used) {
+        return None;
+    }
+    let [more, least] = [more, least].map(decimal);
+    Some(format!("{more} stay unused: every member gives as much as the smallest, {least}"))
+}
+
+/// A size as those who sell disks write it; small ones in powers of two.
+fn decimal(sectors: u64) -> String {
+    let bytes = sectors * units::SECTOR_BYTES;
+    if bytes < 1_000_000_000 {
+        return units::format_bytes(bytes);
+    }
+    let (unit, name) = if bytes < 1_000_000_000_000 { (1e9, "GB") } else { (1e12, "TB") };
+    format!("{:.1} {name}", bytes as f64 / unit)
 }
 
 /// What of each member of an md array holds data.
@@ -381,4 +421,57 @@ fn offset_behind(interleave_sectors: Option<u64>, data_sectors: u64) -> u64 {
         offset = md_data_offset_sectors(interleave_sectors, data_sectors + offset);
     }
     offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(level: &str, members: &[u64], reserved: Option<u64>) -> Result<Volume> {
+        let sizes = Sizes { given: Vec::new(), of_path: &|_| None };
+        Volume::of_level(level, Some(128), (members.len(), members), &sizes, reserved)
+    }
+
+    fn first(level: &str, reserved: Option<u64>) -> Place {
+        let mut places = Vec::new();
+        of(level, &[1 << 21; 4], reserved).unwrap().layout.places(0, &mut places);
+        places[0]
+    }
+
+    /// It was added to mdadm's data offset: dd(1) at the sector that was said read other data.
+    #[test]
+    fn reserved_sectors_stand_in_for_mds_data_offset() {
+        for level in ["md-raid5", "md-raid6", "md-raid10", "md-stripe", "md-mirror"] {
+            assert_eq!(first(level, None).sector, 2048 + 2048, "{level}");
+            for reserved in [0, 2048, 264_192] {
+                assert_eq!(first(level, Some(reserved)).sector, reserved, "{level}");
+            }
+        }
+        assert_eq!(first("stripe", Some(16)).sector, 16);
+        let drawn =
+            crate::map::picture::picture(&of("md-raid5", &[1 << 21; 4], Some(2048)).unwrap());
+        assert!(drawn.contains("    0 │   0   │   1   │   2   │   P   │"), "{drawn}");
+        assert!(drawn.contains("row 0 starts at sector 2048 of each member"), "{drawn}");
+    }
+
+    #[test]
+    fn no_sectors_are_reserved_where_the_system_has_its_own() {
+        for level in ["lvm-raid5", "btrfs-raid1", "raidframe-raid5", "md-raid50-2"] {
+            let members = vec![1 << 24; 6];
+            let why = of(level, &members, Some(2048)).err().unwrap().to_string();
+            assert!(why.starts_with(&format!("--reserved: {level} ")), "{why}");
+        }
+    }
+
+    /// 4 + 4 + 6 + 8 TB as RAID 5 are 12 TB of data, 4 TB of parity and 6 TB of nothing.
+    #[test]
+    fn what_larger_members_do_not_give_is_said() {
+        let members = [4, 4, 6, 8].map(|tb| tb * 1_953_125_000);
+        let notes = |level| of(level, &members, None).unwrap().notes.join("; ");
+        let said = "6.0 TB stay unused: every member gives as much as the smallest, 4.0 TB";
+        for level in ["md-raid5", "md-raid6", "md-raid10"] {
+            assert_eq!(notes(level), said, "{level}");
+        }
+        assert_eq!(notes("md-stripe"), "");
+    }
 }

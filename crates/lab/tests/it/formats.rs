@@ -150,7 +150,7 @@ proptest! {
     fn ccd_conf(text in changed(CCD), freebsd: bool) {
         let system = if freebsd { ccd::System::FreeBsd } else { ccd::System::NetBsd };
         for ccd in ccd::parse("ccd.conf", &text, Some(system)).unwrap_or_default() {
-            if let Ok(volume) = Volume::of_ccd("ccd.conf", &ccd, &sizes(), 0) {
+            if let Ok(volume) = Volume::of_ccd("ccd.conf", &ccd, &sizes(), None) {
                 ask(&volume);
             }
         }
@@ -159,7 +159,7 @@ proptest! {
     #[test]
     fn raidctl_conf(text in changed(RAIDCTL)) {
         if let Ok(raid) = raidctl::parse("raid0.conf", &text)
-            && let Ok(volume) = Volume::of_raidctl("raid0.conf", &raid, &sizes(), 0)
+            && let Ok(volume) = Volume::of_raidctl("raid0.conf", &raid, &sizes(), None)
         {
             ask(&volume);
         }

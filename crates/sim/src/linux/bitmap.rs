@@ -38,6 +38,11 @@ pub struct BitmapSpec {
 pub enum BitSizes {
     /// mdadm's: 64 MiB, or as much more as 128 KiB of bits need.
     Mdadm,
+    /// What mdadm is told (`--bitmap-chunk`), or as much more as 128 KiB of bits need.
+    Told {
+        /// A power of two of sectors.
+        chunk_sectors: u64,
+    },
     /// LVM's (`lvcreate --regionsize`), or more where there would be more than 2^21 of them (`raid_ensure_min_region_size`).
     Lvm {
         /// What is asked for, a power of two of sectors.
@@ -86,12 +91,13 @@ impl BitSizes {
     /// What a bit stands for in a bitmap of `sectors`.
     ///
     /// ```text
-    /// mdadm   64 MiB a bit; 72 TB on each member take 128 MiB
+    /// mdadm   64 MiB a bit; 72 TB on each member take 128 MiB; told 1 GiB it takes 1 GiB
     /// LVM     what is asked for, such as 2 MiB a bit; a volume of 36 TB takes 32 MiB
     /// ```
     pub fn bit_sectors(self, sectors: u64) -> u64 {
         let (mut bit_sectors, least) = match self {
             BitSizes::Mdadm => (BIT_SECTORS_MIN, sectors.div_ceil(BITS_MAX)),
+            BitSizes::Told { chunk_sectors } => (chunk_sectors, sectors.div_ceil(BITS_MAX)),
             BitSizes::Lvm { region_sectors, array_sectors } => {
                 (region_sectors, array_sectors / REGIONS_MAX)
             }
@@ -219,6 +225,10 @@ mod tests {
         // 4 TB, 18 TB, and 8 x 18 TB as RAID 10.
         assert_eq!([4, 18, 72].map(|tb| mib(tb * 1_953_125_000)), [64, 64, 128]);
         assert_eq!(Bitmap::of(1 << 32, BitSizes::Mdadm).part(3 << 17), 3);
+        // Told 1 GiB it takes that, told 64 MiB of 72 TB what has room.
+        let told = |mib: u64| BitSizes::Told { chunk_sectors: mib << 11 };
+        let mib = |mib: u64| Bitmap::of(72 * 1_953_125_000, told(mib)).bit_sectors >> 11;
+        assert_eq!([1024, 64].map(mib), [1024, 128]);
     }
 
     /// By hand: 16 GiB and 4 TiB of volume have 2 MiB a bit, and a sector more still (the kernel rounds down); a GiB more have 4 MiB,

@@ -337,7 +337,9 @@ fn plan_of<'a>(
         survive: volume.level.losses_survived(members),
         caches_off: caches_off(experiment, trial, question),
         remembered: match (volume.has_bitmap, volume.has_ppl) {
-            (true, _) => Remembered::Parts,
+            (true, _) => volume
+                .region_sectors
+                .map_or(Remembered::Parts, |sectors| Remembered::PartsOfKib(sectors / 2)),
             (_, true) => Remembered::Parity,
             _ => Remembered::Nothing,
         },

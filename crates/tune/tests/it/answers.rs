@@ -285,9 +285,9 @@ fn a_setting_that_cannot_be_tried_costs_only_its_line() {
     let answer = |rig: &dyn Rig| tune(&question, rig, None, &mut |_| ()).unwrap();
     let (whole, lacking) = (answer(&Sim), answer(&FailsWithBitmap));
     let words = lacking.text().split_whitespace().collect::<Vec<_>>().join(" ");
-    let said = "the cost of a write-intent bitmap is unknown: a trial failed: trial 0: the guest ended; without";
+    let said = "take a write-intent bitmap; its cost is unknown: a trial failed: trial 0: the guest ended; without";
     assert!(words.contains(said) && !words.contains("much more"), "{words}");
-    assert!(words.contains("--bitmap=none"), "{words}");
+    assert!(words.contains("--bitmap=internal"), "{words}");
     assert_eq!(lacking.json()["bitmap"]["failed"], "trial 0: the guest ended");
     assert_eq!(whole.json()["bitmap"]["failed"], Value::Null);
     let rest = |of: &Value| (of["verdict"].clone(), of["scheduler"].clone(), of["front"].clone());

@@ -323,7 +323,7 @@ fn compared_after_crash(stated: &Stated) -> Option<String> {
     let levels = stated.settings.get("volume.level").and_then(toml::Value::as_array);
     let is_beside_lvm = levels.is_some_and(|levels| levels.iter().any(is_of_lvm));
     let is_asked =
-        is("volume.bitmap", "none") || (is_beside_lvm && !is("volume.bitmap", "internal"));
+        is("volume.bitmap", "none") || (is_beside_lvm && stated.value("volume.bitmap").is_none());
     let has_none = is_asked && !is("volume.ppl", "true");
     let is_redundant =
         || stated.value("volume.level")?.parse::<Level>().ok().map(|l| l.has_bitmap());

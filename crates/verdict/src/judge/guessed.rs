@@ -97,8 +97,9 @@ fn flushes(manifest: &Manifest, records: &[Record]) -> bool {
         |path: &str, word: &str| settings.get(path).is_some_and(|is| is.to_string().contains(word));
     let of_lvm = block::LEVELS.iter().filter(|level| level.has_bitmap_of_lvm());
     let mut of_lvm = of_lvm.flat_map(|level| level.also.iter().chain([&level.name]));
-    let has_bitmap =
-        says("volume.bitmap", "internal") || of_lvm.any(|level| says("volume.level", level));
+    // A word, or what a bit stands for.
+    let of_mdadm = settings.get("volume.bitmap").is_some_and(|is| is.as_str() != Some("none"));
+    let has_bitmap = of_mdadm || of_lvm.any(|level| says("volume.level", level));
     let of_files = |path: &String| path.ends_with("fs.kind") || path.ends_with("fs.newfs");
     let does = |path: &String| path.ends_with(".flush_every") || of_files(path);
     let did = |record: &Record| record.sample("flushes").is_some_and(|count| count > 0.0);

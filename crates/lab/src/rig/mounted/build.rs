@@ -78,7 +78,7 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
             build.make.push(Step::new(["sh", "-c", &write]));
         }
     }
-    if let Some(sectors) = volume.region_sectors {
+    if let Some(sectors) = volume.region_sectors.filter(|_| !volume.has_bitmap) {
         let create = build.make.pop().expect("lvcreate comes last");
         build.make.push(create.and(&format!("--regionsize={}k", sectors / 2)));
     }
@@ -88,7 +88,11 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
     }
     if volume.has_bitmap {
         for device in arrays(volume.level, name) {
-            build.make.push(Step::new(["mdadm", "--grow", "--bitmap=internal", &device]));
+            let chunk =
+                volume.region_sectors.map(|sectors| format!("--bitmap-chunk={}K", sectors / 2));
+            let words = ["mdadm", "--grow", "--bitmap=internal"].into_iter();
+            let words = words.chain(chunk.as_deref()).chain([device.as_str()]);
+            build.make.push(Step::new(words));
         }
     }
     if volume.has_bitmap || volume.level.has_bitmap_of_lvm() {
@@ -450,6 +454,25 @@ mod tests {
         assert!(error("level = 'lvm-mirror'\nregion_size = '3MiB'").contains("powers of two"));
         assert!(error("level = 'md-raid5'\nregion_size = '2MiB'").contains("take lvm-mirror"));
         assert!(error("level = 'lvm-raid5'\nbitmap = 'internal'").contains("LVM keeps its own"));
+    }
+
+    #[test]
+    fn mdadm_is_told_what_a_bit_of_its_bitmap_stands_for() {
+        let added = |bitmap: &str| {
+            let (_, built) = of_experiment(&format!("level = 'md-raid5'\nbitmap = '{bitmap}'"))?;
+            let made: Vec<String> = built.make.iter().map(ToString::to_string).collect();
+            Ok::<_, Error>(made.into_iter().find(|line| line.contains("--grow")))
+        };
+        let line = |bitmap| added(bitmap).unwrap().unwrap_or_default();
+        assert_eq!(line("none"), "");
+        assert!(line("internal").contains("--bitmap=internal /dev/md"), "{}", line("internal"));
+        let large = line("1GiB");
+        assert!(large.contains("--bitmap=internal --bitmap-chunk=1048576K /dev/md"), "{large}");
+        for wrong in ["3MiB", "2KiB", "2GiB", "external"] {
+            let text = format!("volume.bitmap = '{wrong}'");
+            let why = Experiment::parse("x.toml", &text).unwrap_err().to_string();
+            assert!(why.contains("volume.bitmap") && why.contains("from 4 KiB to 1 GiB"), "{why}");
+        }
     }
 
     /// A partial parity log is made with the array, and makes `--force` needless where a member is lost in a crash.
