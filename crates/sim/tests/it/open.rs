@@ -146,7 +146,10 @@ fn a_stream_that_ends_early_has_a_time_of_its_own() {
     let start = whole.starts().last().unwrap();
     let rest = whole.from(start);
     assert!(start > of_log.elapsed_ns);
-    assert_eq!(rest.streams.iter().map(|of| of.elapsed_ns).collect::<Vec<_>>(), [0, rest.elapsed_ns]);
+    assert_eq!(
+        rest.streams.iter().map(|of| of.elapsed_ns).collect::<Vec<_>>(),
+        [0, rest.elapsed_ns]
+    );
 }
 
 /// The same seed gives the same times.
