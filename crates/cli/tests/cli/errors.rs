@@ -400,7 +400,7 @@ fn an_objective_that_is_none() {
         assert!(!scratch.path().join("nowhere").exists(), "nothing was begun");
     }
     // What there is only after enough writes is no typo, and what was measured is kept.
-    write(format!("objective = \"min flush_p99_ms\"\n{writing}flush_every = 11\n"));
+    write(format!("objective = \"min flush_p99_ms\"\n{writing}kind = \"dd\"\nflush_every = 11\n"));
     // What only fills a cache ranks nothing, whatever the objective.
     let through = ["--set", "drive.write_cache=off"];
     let run = [&["run", "mine.toml", "--out", "there"], &through[..]].concat();
