@@ -41,11 +41,19 @@ impl fmt::Display for UnitError {
             UnitError::NoSuchUnit { unit, units } if unit.is_empty() => {
                 write!(f, "the unit is missing; write one of {units}")
             }
+            UnitError::NoSuchUnit { unit, units }
+                if *units == TIMES && ["m", "mins", "minutes"].contains(&unit.as_str()) =>
+            {
+                write!(f, "`{unit}` is not a unit of times; write `min` for minutes")
+            }
             UnitError::NoSuchUnit { unit, units } => {
                 write!(f, "`{unit}` is not a unit; write one of {units}")
             }
             UnitError::TooLarge(text) => write!(f, "`{text}` is too large"),
-            UnitError::NotWhole { text, of } => write!(f, "`{text}` is no whole number of {of}"),
+            UnitError::NotWhole { text, of } => {
+                write!(f, "`{text}` is no whole number of {of}")?;
+                in_binary(text).map_or(Ok(()), |meant| write!(f, "; did you mean `{meant}`?"))
+            }
         }
     }
 }
@@ -56,6 +64,19 @@ impl std::error::Error for UnitError {}
 const SIZES: &str = "KiB (or k), MiB (m), GiB (g), TiB (t), kB, MB, GB, TB, B, sectors";
 const TIMES: &str = "ns, us, ms, s, min, h, d";
 const RATES: &str = "KiB/s, MiB/s, GiB/s, kB/s, MB/s, GB/s, B/s";
+
+/// What is written of a size in powers of ten that powers of two are more likely meant by: `64KiB` for `64KB`.
+pub fn in_binary(text: &str) -> Option<String> {
+    let (number, unit) = split(text).ok()?;
+    let meant = match unit.to_ascii_lowercase().as_str() {
+        "kb" => "KiB",
+        "mb" => "MiB",
+        "gb" => "GiB",
+        "tb" => "TiB",
+        _ => return None,
+    };
+    Some(format!("{number}{meant}"))
+}
 
 /// Reads a size in bytes. A bare number counts bytes.
 ///
@@ -253,6 +274,16 @@ mod tests {
         assert_eq!(parse_nanos("1 min"), Ok(60_000_000_000));
         assert_eq!(parse_bytes_per_s("2MB/s"), Ok(2_000_000));
         assert_eq!(parse_bytes_per_s("1.5 KiB/s"), Ok(1536));
+    }
+
+    #[test]
+    fn what_is_more_likely_meant_is_said() {
+        let size = parse_sectors("8KB").unwrap_err().to_string();
+        assert!(size.ends_with("512-byte sectors; did you mean `8KiB`?"), "{size}");
+        let time = parse_nanos("10m").unwrap_err().to_string();
+        assert_eq!(time, "`m` is not a unit of times; write `min` for minutes");
+        assert_eq!(in_binary("1.5 mb").as_deref(), Some("1.5MiB"));
+        assert_eq!([in_binary("64k"), in_binary("64KiB"), in_binary("64")], [None, None, None]);
     }
 
     #[test]

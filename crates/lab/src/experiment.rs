@@ -22,6 +22,7 @@ mod file;
 mod idle;
 mod inline;
 mod listing;
+pub(crate) mod no_kind;
 mod open;
 mod page_cache;
 mod plan;

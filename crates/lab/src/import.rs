@@ -309,9 +309,8 @@ impl Table {
         let records: Vec<Record> = (0..)
             .zip(self.rows)
             .map(|(trial, row)| {
-                let repeat = repeats
-                    .entry((row.workload.clone(), Json::Object(row.at.clone()).to_string()))
-                    .or_insert(0);
+                let cell = (row.workload.clone(), Json::Object(row.at.clone()).to_string());
+                let repeat = repeats.entry(cell).or_insert(0);
                 let record = Record {
                     trial,
                     at: row.at,
@@ -356,6 +355,7 @@ impl Table {
             factors: Factors(known),
             machine: std::collections::BTreeMap::new(),
             doubts: Vec::new(),
+            fio: false,
             imported: Some(Imported {
                 source: self.source,
                 objective: self.objective,

@@ -7,7 +7,7 @@ use crate::keys::Value;
 use crate::workload::{Replay, Requests};
 use hdrhistogram::Histogram;
 use serde_json::{Map, Value as Json};
-use sim::workload::Lateness;
+use sim::workload::{Jobs, Lateness};
 use sim::{Nanos, Outcome, latency};
 use std::borrow::Cow;
 pub use store::record::*;
@@ -260,10 +260,16 @@ impl Measured {
         self.samples.extend(PROGRAMS_SAMPLES.into_iter().zip(busy(per_s)));
     }
 
-    /// How the jobs with a rate kept up.
-    pub fn add_lateness(&mut self, lateness: Lateness) {
-        let values = [lateness.underruns as f64, lateness.latest_ns as f64 / 1e6];
-        self.samples.extend(LATE_SAMPLES.into_iter().zip(values));
+    /// How the jobs with a rate kept up, all of them and each stream that was recorded apart.
+    pub fn add_lateness(&mut self, jobs: &Jobs) {
+        let samples = |lateness: Lateness| {
+            let values = [lateness.underruns as f64, lateness.latest_ns as f64 / 1e6];
+            LATE_SAMPLES.into_iter().zip(values)
+        };
+        self.samples.extend(jobs.lateness().into_iter().flat_map(samples));
+        for (stream, (_, own)) in self.streams.iter_mut().enumerate() {
+            own.extend(jobs.lateness_of(stream).into_iter().flat_map(samples));
+        }
     }
 
     /// Which share of a member was restored when the workload ended, and after how many ns all of it is.

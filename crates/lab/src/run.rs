@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
-use crate::experiment::{Experiment, Plan, Trial, factors_as_written};
+use crate::experiment::{Experiment, Plan, Trial, factors_as_written, no_kind};
 use crate::rig::{Rig, memory, small_queues, sorted};
 use crate::runner::{self, Enough, Finished, Outcome, Part, Progress, same_cell};
 use crate::trace;
@@ -95,6 +95,7 @@ impl<'a> Run<'a> {
         check_rig(experiment, rig.name())?;
         let mut plan = Plan::on(experiment, &rig.capabilities())?;
         leave_out_impossible(&mut plan, rig);
+        plan.warnings.extend(no_kind::warnings(experiment));
         plan.warnings.extend_from_slice(rig.warnings());
         plan.warnings.extend(memory::warning(&plan, rig));
         if rig.capabilities().host_is_modelled {
@@ -440,6 +441,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
         ),
         machine: rig.machine().into_iter().collect(),
         doubts: rig.warnings().iter().cloned().chain(trace::doubts(plan)).collect(),
+        fio: experiment.is_fio_job(),
         imported: None,
     }
 }

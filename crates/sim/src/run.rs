@@ -60,6 +60,8 @@ pub struct Direction {
 /// The successful requests of one stream.
 #[derive(Clone, Debug)]
 pub struct StreamOutcome {
+    /// From the start to its own last request's end, in ns; others may go on for longer.
+    pub elapsed_ns: Nanos,
     /// Reads and writes.
     pub directions: [Direction; 2],
     /// Commits, in ns: from when the program had the first write until the flush behind the last is done.

@@ -100,11 +100,13 @@ const FEW: usize = 3;
 /// The known names nearest to one that is not known, of those that are near enough to be meant: by typing errors, or
 /// because they begin with it.
 pub fn nearest_few<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let name = &*name.to_lowercase();
     let errors = |candidate: &str| {
-        let errors = strsim::damerau_levenshtein(name, candidate);
+        let candidate = candidate.to_lowercase();
+        let errors = strsim::damerau_levenshtein(name, &candidate);
         let is_near = errors <= (candidate.len().min(name.len()) / 3).max(1);
         let begins = name.len() >= 3 && candidate.starts_with(name);
-        (is_near || begins).then_some(if begins { 1 } else { errors })
+        (is_near || begins).then_some(if begins { errors.min(1) } else { errors })
     };
     let mut near: Vec<(usize, &str)> =
         known.into_iter().filter_map(|candidate| Some((errors(candidate)?, candidate))).collect();
@@ -127,6 +129,7 @@ mod tests {
         assert_eq!(nearest("quite.different", known), None);
         assert_eq!(nearest("foo", ["ffs", "fsck"]), None, "short names need more in common");
         assert_eq!(nearest("linux", ["ideal", "linux-6.1"]), Some("linux-6.1"));
+        assert_eq!(nearest_few("RAID5", ["raid5", "raid4", "raid10"]), ["raid5"]);
         assert_eq!(nearest_few("raid7", ["raid5", "raid4", "raid10"]), ["raid4", "raid5"]);
     }
 }

@@ -67,9 +67,17 @@ pub struct Manifest {
     /// What makes the figures of these members doubtful, as members that share a disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
+    /// Whether the experiment was a fio job file: whoever wrote that knows fio's options.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub fio: bool,
     /// What is known of results that no rig of ileave's has measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What is known of results that no rig of ileave's has measured.
@@ -106,6 +114,17 @@ impl Manifest {
     /// The experiment's settings by key path; none where there was no experiment.
     pub fn settings(&self) -> toml::Table {
         toml::from_str(&self.experiment).unwrap_or_default()
+    }
+
+    /// The workloads of the experiment that run together as this one of the results: its own streams, or itself alone.
+    pub fn members(&self, workload: &str) -> Vec<String> {
+        let settings = self.settings();
+        let all = settings.get("workloads").and_then(toml::Value::as_array).into_iter().flatten();
+        let group = |name: &str| settings.get(&format!("workload.{name}.group"));
+        let own = all
+            .filter_map(toml::Value::as_str)
+            .filter(|name| group(name).and_then(toml::Value::as_str).unwrap_or(name) == workload);
+        own.map(String::from).collect()
     }
 
     /// What ran the levels.

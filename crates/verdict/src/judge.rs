@@ -51,6 +51,7 @@ pub use layouts::{Layouts, Samples};
 pub use situations::Situation;
 
 use crate::cells::compare_all;
+use crate::early;
 use crate::evidence::Evidence;
 use crate::stats::noise::Noise;
 use crate::stats::{Interval, median};
@@ -129,6 +130,9 @@ pub struct Verdict {
     pub sentences: Vec<String>,
     /// What to do, in one sentence.
     pub answer: String,
+    /// Whether `--repeat` repeats its trials: what others measured they have to repeat.
+    #[serde(skip)]
+    pub can_repeat: bool,
     /// How far luck may move comparisons of cells that ran once, as a logarithm; 0 where it has no part.
     #[serde(skip)]
     pub luck: f64,
@@ -300,6 +304,7 @@ impl Verdict {
             points: Vec::new(),
             sentences: Vec::new(),
             answer: String::new(),
+            can_repeat: manifest.imported.is_none(),
             luck: 0.0,
             any_will_do: Vec::new(),
             factors: layouts.factors.clone(),
@@ -354,6 +359,8 @@ impl Verdict {
         happened: &Happened,
     ) -> Vec<Point> {
         let mut points = unsteady::told(manifest, records);
+        let early = early::words(manifest, records).into_iter();
+        points.extend(early.map(|text| answer::point("ended early", text)));
         points.extend(late::told(&self.ranked, manifest, records));
         points.extend(late::apart(&self.ranked, manifest, records));
         points.extend(refused::told(&self.ranked, manifest, records));

@@ -7,7 +7,7 @@
 //! ```text
 //! stats        medians, intervals, noise, comparisons
 //! tables       figures and tables as text
-//! stated       what results say of a layout's keys · cells  its trials, and their order
+//! stated       what results say of a layout's keys · cells  its trials, and their order · early  streams that end before the others
 //! unsteady     trials that rank nothing · pace, lost  more things that a run may show · demerit  how far times differ
 //! reproduce    published numbers beside ours · validation  measured traces beside modelled ones
 //! evidence     how often the models were right
@@ -18,6 +18,7 @@
 
 pub mod cells;
 mod demerit;
+mod early;
 pub mod evidence;
 pub mod judge;
 pub mod lost;
@@ -42,7 +43,7 @@ mod tests {
     const FLOORS: [&[&str]; 9] = [
         &["stats"],
         &["tables"],
-        &["stated", "cells"],
+        &["stated", "cells", "early"],
         &["unsteady", "pace", "lost", "demerit"],
         &["validation", "reproduce"],
         &["evidence"],

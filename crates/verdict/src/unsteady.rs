@@ -1,5 +1,6 @@
 //! Trials that were not in a steady state: what they measured is no rate of the layout, and ranks nothing.
 
+use crate::early;
 use crate::tables::{figure, listed};
 use std::collections::BTreeSet;
 use store::Manifest;
@@ -24,6 +25,11 @@ pub fn reason(record: &Record) -> Option<String> {
         "write caches took much of what was written"
     } else if is_at_limit(record) {
         "how many requests were in flight still changed"
+    } else if let [ended, ..] = early::streams(record).as_slice() {
+        return Some(format!(
+            "{} was not steady: its rate changed when {} ended",
+            record.workload, ended.0
+        ));
     } else {
         "its rate still changed"
     };
@@ -84,6 +90,12 @@ pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
             "{text}: how many requests were in flight still changed when they ended, as at a load that is nearly all, or more, than can \
              be done. {fewer}"
         ));
+    }
+    if shares.is_empty() && unsteady.iter().all(|record| !early::streams(record).is_empty()) {
+        let ended = unsteady.iter().flat_map(|record| early::streams(record));
+        let ended: BTreeSet<&str> = ended.map(|(stream, _)| stream).collect();
+        let ended: Vec<String> = ended.into_iter().map(String::from).collect();
+        return Some(format!("{text}: the rate changed when {} ended", listed(&ended)));
     }
     if shares.is_empty() {
         text.push_str(": the rate still changed when they ended");
@@ -173,11 +185,13 @@ fn next_step(manifest: &Manifest, unsteady: &[&Record], needed_mib: f64) -> Stri
     let settings = manifest.settings();
     let workloads: BTreeSet<&str> =
         unsteady.iter().map(|record| record.workload.as_str()).collect();
-    let lengths = ["amount", "count", "runtime"].into_iter().filter(|key| {
-        workloads.iter().any(|name| settings.contains_key(&format!("workload.{name}.{key}")))
-    });
-    let lengths: Vec<String> = lengths.map(|key| format!("`{key}`")).collect();
     let gib = figure(needed_mib / 1024.0);
+    if manifest.fio {
+        return format!(
+            "Have them move at least {gib} GiB: by a larger `io_size`, or by `time_based` and a longer `runtime`"
+        );
+    }
+    let lengths = lengths(manifest, &workloads);
     if workloads.iter().any(|name| settings.contains_key(&format!("workload.{name}.file"))) {
         return format!("A longer trace is needed: at least {gib} GiB");
     }
@@ -190,6 +204,22 @@ fn next_step(manifest: &Manifest, unsteady: &[&Record], needed_mib: f64) -> Stri
         "Leave out {}, and each trial runs until it is steady; or move at least {gib} GiB",
         listed(&lengths)
     )
+}
+
+/// The keys that end trials of these workloads: those of a group are its streams', each by its path; others are alike.
+fn lengths(manifest: &Manifest, workloads: &BTreeSet<&str>) -> Vec<String> {
+    let mut named: Vec<String> = Vec::new();
+    for workload in workloads {
+        let members = manifest.members(workload);
+        for path in members.iter().flat_map(|member| early::lengths(manifest, member)) {
+            let alone = path.strip_prefix(&format!("workload.{workload}."));
+            let key = alone.filter(|_| members.len() == 1).unwrap_or(&path);
+            named.push(format!("`{key}`"));
+        }
+    }
+    named.sort_unstable();
+    named.dedup();
+    named
 }
 
 #[cfg(test)]
@@ -218,6 +248,28 @@ mod tests {
         assert!(point.text.starts_with("2 of 2 trials: write caches held"), "{}", point.text);
         assert!(point.text.contains("Leave out `count`"), "{}", point.text);
         assert!(point.text.ends_with("move at least 10.0 GiB"), "{}", point.text);
+    }
+
+    /// A group has no keys of its own: "Raise `run.budget`" was said, which does nothing to streams that have ends; and who wrote a
+    /// fio job file has no `amount` to leave out.
+    #[test]
+    fn what_ends_the_streams_of_a_group_is_named() {
+        let text = format!(
+            "{WRITES}count = 3000\ngroup = 'g'\n[workload.r]\nkind = 'random'\namount = '12MiB'\ngroup = 'g'\n"
+        );
+        let said = |file: &str| {
+            let experiment = Experiment::parse(file, &text).unwrap();
+            let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+            let of = Verdict::new(&ran.manifest, &ran.records(), &Wishes::default()).unwrap();
+            of.points.into_iter().find(|point| point.about == "not steady").unwrap().text
+        };
+        let of_group = said("some.toml");
+        assert!(
+            of_group.contains("Leave out `workload.r.amount` and `workload.w.count`, and each"),
+            "{of_group}"
+        );
+        let of_fio = said("some.fio");
+        assert!(of_fio.contains("larger `io_size`") && !of_fio.contains("`amount`"), "{of_fio}");
     }
 
     /// One that could not be judged might be the best.

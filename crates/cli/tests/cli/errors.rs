@@ -55,6 +55,18 @@ fn nothing_is_no_time_budget_and_no_number_of_lanes() {
     }
 }
 
+/// 64 kB ran as 64,000 bytes, an interleave that no array has.
+#[test]
+fn an_interleave_in_powers_of_ten_is_refused() {
+    let of = |interleave: &str| GOOD.replace("interleave = 64", interleave);
+    let words = ["mine.toml", "`volume.interleave`", "64000 bytes; did you mean `64KiB`?"];
+    says(&of("interleave = [\"64KB\", \"512KB\"]"), &words);
+    says(
+        &format!("{GOOD}block = \"512kB\"\n"),
+        &["`workload.read.block`", "did you mean `512KiB`?"],
+    );
+}
+
 #[test]
 fn the_good_file_runs() {
     let scratch = scratch();
@@ -388,7 +400,7 @@ fn an_objective_that_is_none() {
         assert!(!scratch.path().join("nowhere").exists(), "nothing was begun");
     }
     // What there is only after enough writes is no typo, and what was measured is kept.
-    write(format!("objective = \"min flush_p99_ms\"\n{writing}flush_every = 11\n"));
+    write(format!("objective = \"min flush_p99_ms\"\n{writing}kind = \"dd\"\nflush_every = 11\n"));
     // What only fills a cache ranks nothing, whatever the objective.
     let through = ["--set", "drive.write_cache=off"];
     let run = [&["run", "mine.toml", "--out", "there"], &through[..]].concat();

@@ -33,6 +33,31 @@ fn markdown_of_one_layout_has_no_answer() {
     assert!(!shown.contains("****") && !shown.contains("\n\n\n"), "{shown}");
 }
 
+/// A log of 200 commits beside reads of 200 s: "no reliable difference", with 1.00 commits/s on both, though a commit took twice as
+/// long on one. `report` by the times and by the rates now say the same.
+#[test]
+fn a_stream_that_ends_early_has_rates_that_agree_with_its_times() {
+    let scratch = scratch();
+    let text = "[volume]\ndrives = \"4x ST18000NM000J\"\nlevel = [\"md-raid10\", \"md-raid5\"]\ninterleave = \"64KiB\"\n\
+                [drive]\nwrite_cache = false\n[workload.wal]\nkind = \"random\"\nop = \"write\"\nblock = \"8KiB\"\n\
+                flush_every = 1\ncount = 200\ngroup = \"oltp\"\n[workload.reads]\nkind = \"random\"\nop = \"read\"\n\
+                block = \"16KiB\"\ndepth = 4\nrequests_per_s = 100\nruntime = \"200s\"\ngroup = \"oltp\"\n";
+    std::fs::write(scratch.path().join("j.toml"), text).unwrap();
+    let shown = stdout(scratch.path(), &["run", "j.toml", "--out", "results"]);
+    assert!(
+        shown.starts_with("Use level md-raid10: fastest for wal and")
+            && shown.contains("ended early"),
+        "{shown}"
+    );
+    assert!(shown.contains("Leave out `workload.wal.count`"), "{shown}");
+    assert!(shown.contains("reads, level md-raid10: "), "{shown}");
+    for objective in ["min wal.commit_mean_ms", "max wal.commits_per_s"] {
+        let report = ["report", "results", "--objective", objective];
+        let said = stdout(scratch.path(), &report);
+        assert!(said.starts_with("Use level md-raid10"), "{said}");
+    }
+}
+
 /// It prints trials, and no layouts that wishes could be about.
 #[test]
 fn csv_takes_no_wishes() {

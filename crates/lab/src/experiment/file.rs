@@ -6,6 +6,7 @@ use super::sections::find;
 use crate::error::{Error, Result, nearest};
 use crate::keys::{Section, Value, Written};
 use crate::text::{Item, Source, Table};
+use block::units::{in_binary, parse_bytes};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -284,7 +285,8 @@ impl Experiment {
         }
         let read = |value: &Written| {
             let takes = find(path)?.takes;
-            takes.read(value).map_err(|error| error.context(format!("`{path}`")))
+            let read = takes.read(value).and_then(|read| check_unit(path, value).map(|()| read));
+            read.map_err(|error| error.context(format!("`{path}`")))
         };
         match value {
             // A workload that says nothing is all defaults.
@@ -401,6 +403,19 @@ fn flatten<'d>(table: &Table<'d>, out: &mut Vec<(Item<'d>, WrittenSetting)>) -> 
         }
     }
     Ok(())
+}
+
+/// Whether an interleave or a block is written in powers of two: 64 kB are 64,000 bytes, and no array has such a chunk.
+fn check_unit(path: &str, value: &Written) -> Result<()> {
+    let (Written::Text(text) | Written::Bare(text)) = value else { return Ok(()) };
+    let key = path.rsplit('.').next().unwrap_or(path);
+    let meant = in_binary(text).filter(|_| ["interleave", "block"].contains(&key));
+    match (meant, parse_bytes(text)) {
+        (Some(meant), Ok(bytes)) => Err(Error::input(format!(
+            "`{text}` is {bytes} bytes; did you mean `{meant}`? Write `{bytes}B` for these bytes"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn written(value: &DeValue<'_>) -> Written {

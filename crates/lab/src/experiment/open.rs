@@ -7,6 +7,11 @@ use std::path::Path;
 use store::input;
 
 impl Experiment {
+    /// Whether it was read from a fio job file.
+    pub fn is_fio_job(&self) -> bool {
+        is_fio(Path::new(&self.origin))
+    }
+
     /// Reads an experiment file or a fio job file (`NAME.fio`); gives what is doubtful of it, too, a sentence each.
     ///
     /// # Errors

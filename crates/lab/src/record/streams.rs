@@ -1,9 +1,9 @@
 //! The samples of each workload that is recorded apart.
 
-use super::Measured;
+use super::{LATE_SAMPLES, Measured};
 use crate::experiment::Trial;
 use crate::workload::Requests;
-use sim::{Direction, Outcome, StreamOutcome, latency};
+use sim::{Direction, Nanos, Outcome, StreamOutcome, latency};
 
 /// The samples of a stream.
 const ALL: [&str; 6] = [
@@ -20,6 +20,9 @@ const MIXED: [&str; 6] =
 /// Where it waits for flushes.
 const COMMITS: [&str; 5] =
     ["commits_per_s", "commit_mean_ms", "commit_p50_ms", "commit_p99_ms", "commit_p999_ms"];
+
+/// How long it ran, where it may end before the others.
+const ELAPSED: &str = "elapsed_s";
 
 /// The samples of a workload, that by which it is judged first: the 99th percentile of its commits, else of its
 /// requests, where they come by the clock; their mean where a rate limits it and programs wait for them; else how many it makes.
@@ -41,14 +44,29 @@ fn listed(work: &Requests) -> Vec<&'static str> {
     };
     names.retain(|name| *name != first);
     names.insert(0, first);
+    names.extend(work.ends().then_some(ELAPSED));
     names
+}
+
+/// How long a stream ran of the `all_ns` that its trial took. What has no end of its own goes on as long as the others; what is
+/// given a time takes it, though its last request comes before.
+fn elapsed_ns(work: &Requests, stream: &StreamOutcome, all_ns: Nanos) -> Nanos {
+    let keys = &work.keys;
+    if !work.ends() || stream.elapsed_ns == 0 {
+        return all_ns;
+    }
+    let is_counted = keys.count.or(keys.amount_sectors).is_some();
+    let given_ns = keys.runtime_ns.filter(|_| !is_counted).unwrap_or(0);
+    stream.elapsed_ns.max(given_ns.min(all_ns))
 }
 
 /// The names of all samples of a trial's streams, with those of the streams. One alone is all there is.
 pub(super) fn names(trial: &Trial) -> Vec<String> {
     let works = trial.requests().filter(|_| trial.requests().count() > 1);
     let named = |work: &Requests| {
-        listed(work).into_iter().map(|name| format!("{}.{name}", work.name)).collect::<Vec<_>>()
+        let late: &[&str] = if work.is_limited() { &LATE_SAMPLES } else { &[] };
+        let names = listed(work).into_iter().chain(late.iter().copied());
+        names.map(|name| format!("{}.{name}", work.name)).collect::<Vec<_>>()
     };
     works.flat_map(named).collect()
 }
@@ -61,7 +79,6 @@ pub(super) fn of_commits(trial: &Trial) -> &'static [&'static str] {
 
 /// Adds the samples of each workload of a trial.
 pub(crate) fn add(measured: &mut Measured, trial: &Trial, outcome: &Outcome) {
-    let seconds = outcome.elapsed_ns as f64 / 1e9;
     let there = |stream: &StreamOutcome, name: &str| {
         // What there was none of has no latencies.
         !name.starts_with("commit") || !stream.commit_ns.is_empty()
@@ -69,17 +86,20 @@ pub(crate) fn add(measured: &mut Measured, trial: &Trial, outcome: &Outcome) {
     if let ([stream], None) = (outcome.streams.as_slice(), trial.trace()) {
         let names = of_commits(trial).iter().filter(|name| there(stream, name));
         let all = both(stream);
+        let seconds = outcome.elapsed_ns as f64 / 1e9;
         measured.samples.extend(names.map(|&name| (name, value(name, stream, &all, seconds))));
         return;
     }
     for (work, stream) in trial.requests().zip(&outcome.streams) {
         let names = listed(work).into_iter().filter(|name| there(stream, name));
         let all = both(stream);
+        let seconds = elapsed_ns(work, stream, outcome.elapsed_ns) as f64 / 1e9;
         let samples = names.map(|name| (name, value(name, stream, &all, seconds))).collect();
         measured.streams.push((work.name.clone(), samples));
     }
 }
 
+/// A sample of a stream that ran for so many `seconds`.
 fn value(name: &str, stream: &StreamOutcome, all: &Direction, seconds: f64) -> f64 {
     let [reads, writes] = &stream.directions;
     let own_ms = |direction: &Direction, quantile| {
@@ -105,6 +125,7 @@ fn value(name: &str, stream: &StreamOutcome, all: &Direction, seconds: f64) -> f
         "commit_p50_ms" => commit_ms(0.5),
         "commit_p99_ms" => commit_ms(0.99),
         "commit_p999_ms" => commit_ms(0.999),
+        ELAPSED => seconds,
         name => unreachable!("`{name}` is no sample of a stream"),
     }
 }

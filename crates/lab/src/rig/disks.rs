@@ -418,9 +418,7 @@ impl Prepared for Ready<'_> {
         let recorded = measure::run(engine, &mut jobs, noise, in_flight_max(trial), &mut enough)?;
         let seen = watch.seen();
         let mut measured = steady::measured(trial, &recorded, caches, Bits::Counted);
-        if let Some(lateness) = jobs.lateness() {
-            measured.add_lateness(lateness);
-        }
+        measured.add_lateness(&jobs);
         measured.samples.retain(|(name, _)| !is_model_only(name));
         measured.cpu_s = recorded.outcome.cpu_busy_ns as f64 / 1e9;
         if engine.repairs() > 0 {

@@ -425,6 +425,46 @@ fn streams_of_a_group_are_measured_apart() {
     assert!(of(0, "read_p999_ms") >= of(0, "read_p99_ms"));
 }
 
+/// A log of 200 commits beside reads that go on for much longer made "1.000 commits/s" on every layout: its commits over the
+/// reads' time.
+#[test]
+fn a_stream_that_ends_early_has_its_rates_over_its_own_time() {
+    let of = |log: &str, reads: &str| {
+        run(&format!(
+            "[volume]\ndrives = '4xst18000nm000j'\nlevel = 'md-raid10'\ninterleave = '64KiB'\n[drive]\nwrite_cache = false\n\
+             [workload.wal]\nkind = 'random'\nop = 'write'\nblock = '8KiB'\nflush_every = 1\ngroup = 'oltp'\n{log}\n\
+             [workload.reads]\nkind = 'random'\nblock = '16KiB'\ndepth = 4\nrequests_per_s = 100\ngroup = 'oltp'\n{reads}\n"
+        ))
+    };
+    let sample = |of: &Measured, stream: &str, name: &str| {
+        let (_, samples) = of.streams.iter().find(|(known, _)| known == stream).unwrap();
+        samples.iter().find(|(known, _)| *known == name).unwrap().1
+    };
+    let early = of("count = 200", "runtime = '100s'");
+    // One at a time: so many a second as its time goes into a second.
+    let times = sample(&early, "wal", "commit_mean_ms") * sample(&early, "wal", "commits_per_s");
+    assert!((times / 1000.0 - 1.0).abs() < 1e-3, "{:?}", early.streams);
+    let moved = sample(&early, "wal", "mb_per_s") * sample(&early, "wal", "elapsed_s");
+    assert!((moved - 200.0 * 8192.0 / 1e6).abs() < 1e-9, "{moved}");
+    assert!(sample(&early, "wal", "elapsed_s") < 10.0);
+    assert!((sample(&early, "reads", "elapsed_s") - 100.0).abs() < 0.1);
+    assert!((sample(&early, "reads", "requests_per_s") - 100.0).abs() < 1.0);
+    // All of it is all requests over all of the time.
+    let all = early.sample("requests_per_s").unwrap() * early.sample("elapsed_s").unwrap();
+    let each = ["wal", "reads"].map(|stream| {
+        sample(&early, stream, "requests_per_s") * sample(&early, stream, "elapsed_s")
+    });
+    assert!((all / each.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{all} {each:?}");
+    // What is given a time takes it, though its last request comes before; what has no end goes on as long as the others.
+    let seldom = "requests_per_s = 1\nruntime = '10500ms'";
+    let given = of(seldom, "runtime = '100s'");
+    assert!((sample(&given, "wal", "elapsed_s") - 10.5).abs() < 1e-9, "{:?}", given.streams);
+    let endless = of("requests_per_s = 1", "runtime = '20500ms'");
+    let whole_s = endless.sample("elapsed_s").unwrap();
+    let commits = sample(&endless, "wal", "commits_per_s") * whole_s;
+    assert!((commits - 21.0).abs() < 1e-6, "{commits}");
+}
+
 /// A flush does not wait for the writes beside it: what ends with it is no commit, and was said to take less than its write.
 #[test]
 fn writes_side_by_side_have_no_times_of_commits() {

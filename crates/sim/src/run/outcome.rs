@@ -93,7 +93,7 @@ impl Outcome {
             direction.take_off(before);
         }
         for (stream, before) in self.streams.iter_mut().zip(&mark.streams) {
-            stream.take_off(before);
+            stream.take_off(before, mark.elapsed_ns);
         }
         less(&mut self.flush_ns, &mark.flush_ns);
         for (spent, before) in self.spent_ns.iter_mut().zip(mark.spent_ns) {
@@ -131,15 +131,18 @@ impl Direction {
 impl StreamOutcome {
     pub(super) fn nothing() -> Self {
         let directions = [Direction::nothing(), Direction::nothing()];
-        StreamOutcome { directions, commit_ns: histogram() }
+        StreamOutcome { elapsed_ns: 0, directions, commit_ns: histogram() }
     }
 
     pub(super) fn without_latencies(&self) -> Self {
         let directions = self.directions.each_ref().map(Direction::without_latencies);
-        StreamOutcome { directions, commit_ns: smallest() }
+        StreamOutcome { elapsed_ns: self.elapsed_ns, directions, commit_ns: smallest() }
     }
 
-    fn take_off(&mut self, before: &StreamOutcome) {
+    /// Takes off what it did `before`, in so many ns.
+    fn take_off(&mut self, before: &StreamOutcome, passed_ns: Nanos) {
+        // It may have ended by then.
+        self.elapsed_ns = self.elapsed_ns.saturating_sub(passed_ns);
         for (direction, before) in self.directions.iter_mut().zip(&before.directions) {
             direction.take_off(before);
         }

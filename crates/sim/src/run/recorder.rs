@@ -190,6 +190,10 @@ impl Recorder {
         }
         let outcome = &mut self.outcome;
         outcome.elapsed_ns = at - self.stretch.from;
+        let came = self.came.get(tag as usize).copied();
+        if let Some(came) = came {
+            outcome.streams[came.stream].elapsed_ns = outcome.elapsed_ns;
+        }
         if !well {
             outcome.faults += 1;
             return;
@@ -197,7 +201,6 @@ impl Recorder {
         self.batches.open().held_writes += is_held;
         debug_assert_eq!(spent.total(), at - start, "what was spent is not the latency: {spent:?}");
         let Some(sort) = sort else { return };
-        let came = self.came.get(tag as usize).copied();
         let latency_ns = at - came.map_or(start, |came| came.at);
         let stream = came.map(|came| came.stream as u32);
         let latency = Latency { sort, stream, whole_ns: latency_ns, served_ns: at - start };

@@ -74,6 +74,12 @@ impl Jobs {
     pub fn lateness(&self) -> Option<Lateness> {
         self.streams.iter().filter_map(RunningStream::lateness).reduce(Lateness::and)
     }
+
+    /// The same of those that are recorded as `stream`.
+    pub fn lateness_of(&self, stream: usize) -> Option<Lateness> {
+        let own = self.streams.iter().zip(&self.apart).filter(|(_, apart)| **apart == stream);
+        own.filter_map(|(running, _)| running.lateness()).reduce(Lateness::and)
+    }
 }
 
 impl Workload for Jobs {

@@ -121,6 +121,37 @@ fn streams_are_recorded_apart() {
     assert!(rest.requests < 20_000);
 }
 
+/// A stream that is done long before the others has a time of its own, which ends with its last request, its last flush among
+/// them; and of what is left out at the beginning it keeps none that it did not have.
+#[test]
+fn a_stream_that_ends_early_has_a_time_of_its_own() {
+    let log = Stream {
+        op: Op::WRITE,
+        flush_every: 1,
+        count: 50,
+        span_sectors: 8000,
+        ..Stream::default()
+    };
+    let pages = Stream { count: 5000, ..log.clone() };
+    let pages = Stream { op: Op::Read, flush_every: 0, ..pages };
+    let streams = vec![(0, RunningStream::new(log, 1)), (1, RunningStream::new(pages, 2))];
+    let mut device = Server::new(8000, SERVICE_NS);
+    let whole =
+        run_until(&Processor::default(), &mut device, &mut Jobs::apart(streams), &mut |_| false);
+    let [of_log, of_pages] = &whole.outcome.streams[..] else { panic!("two streams") };
+    // Each of the 100 takes its turn with a read.
+    assert!(of_log.elapsed_ns.abs_diff(200 * SERVICE_NS) <= SERVICE_NS, "{}", of_log.elapsed_ns);
+    assert_eq!(of_pages.elapsed_ns, whole.outcome.elapsed_ns);
+    assert_eq!(whole.outcome.elapsed_ns, 5100 * SERVICE_NS);
+    let start = whole.starts().last().unwrap();
+    let rest = whole.from(start);
+    assert!(start > of_log.elapsed_ns);
+    assert_eq!(
+        rest.streams.iter().map(|of| of.elapsed_ns).collect::<Vec<_>>(),
+        [0, rest.elapsed_ns]
+    );
+}
+
 /// The same seed gives the same times.
 #[test]
 fn the_same_run_twice_is_the_same() {

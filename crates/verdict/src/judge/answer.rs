@@ -50,8 +50,10 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     if others.iter().any(|other| other.standing == Standing::Unknown) {
         let why = if verdict.luck > 0.0 {
             "but each cell ran once, and how spindles stand to each other is luck. Add `--repeat 5`."
-        } else {
+        } else if verdict.can_repeat {
             "but each cell ran once and nothing shows how large the noise is. Add `--repeat 3`."
+        } else {
+            "but each cell ran once and nothing shows how large the noise is. Repeat the runs."
         };
         return format!("No answer yet: {} was best with {value}, {why}", best.label);
     }
@@ -262,6 +264,7 @@ fn certainty(verdict: &Verdict, evidence: &Evidence) -> Option<Point> {
         (None, None) => return None,
     };
     let next = match verdict.noise.source {
+        NoiseSource::Residuals if !verdict.can_repeat => ". Repeat the runs",
         NoiseSource::Residuals => ". Add `--repeat 3`",
         NoiseSource::Within => ". Repeat the runs to see how far they differ",
         NoiseSource::Trials if !is_repeated(verdict) => "; `--repeat 5` leaves less to luck",

@@ -3,7 +3,7 @@
 use super::Ranked;
 use super::answer::{Point, point};
 use super::layouts::split;
-use crate::pace::{FEW, KEPT, of_ms, reached};
+use crate::pace::{FEW, KEPT, Paced, of_ms, paced, reached};
 use crate::tables::percent;
 use serde_json::{Map, Value as Json};
 use std::fmt;
@@ -38,16 +38,20 @@ pub(super) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
 /// Layouts whose blocks come late more often, or later, than those of others, though the times of the blocks may be alike: a
 /// line for each workload.
 pub(super) fn apart(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Vec<Point> {
-    let rated = records.iter().filter(|record| record.sample("underruns").is_some());
-    let mut workloads: Vec<&str> = rated.map(|record| record.workload.as_str()).collect();
-    workloads.sort_unstable();
-    workloads.dedup();
-    let points = workloads.into_iter().filter_map(|workload| {
+    let mut rated: Vec<(&str, String)> = Vec::new();
+    for record in records {
+        let names = paced(record).into_iter().map(|of| (record.workload.as_str(), of.name));
+        rated.extend(names);
+    }
+    rated.sort_unstable();
+    rated.dedup();
+    let points = rated.into_iter().filter_map(|(workload, stream)| {
         let of = |layout: &Ranked| -> Option<Late> {
             let own = records.iter().filter(|record| {
                 record.workload == workload && split(manifest, record).1 == layout.at
             });
-            own.filter_map(Late::of).max_by(|one, other| one.share().total_cmp(&other.share()))
+            let own = own.flat_map(paced).filter(|of| of.name == stream).map(Late);
+            own.max_by(|one, other| one.share().total_cmp(&other.share()))
         };
         let all: Vec<(&Ranked, Late)> =
             ranked.iter().filter_map(|layout| Some((layout, of(layout)?))).collect();
@@ -60,7 +64,7 @@ pub(super) fn apart(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) 
             return None;
         }
         let text = format!(
-            "{workload}: {} is late with {at_worst}, {} with {at_least}",
+            "{stream}: {} is late with {at_worst}, {} with {at_least}",
             worst.label, least.label
         );
         Some(point("late", text))
@@ -71,32 +75,22 @@ pub(super) fn apart(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) 
 /// How often more a layout is late than another where that is said.
 const TIMES: f64 = 2.0;
 
-/// The late blocks of a trial.
-#[derive(Clone, Copy, Debug)]
-struct Late {
-    blocks: f64,
-    of: f64,
-    by_ms: f64,
-}
+/// The late blocks of a stream, or of a trial.
+struct Late(Paced);
 
 impl Late {
-    fn of(record: &Record) -> Option<Self> {
-        let (blocks, by_ms) = (record.sample("underruns")?, record.sample("late_max_ms")?);
-        Some(Late { blocks, of: record.requests as f64, by_ms })
-    }
-
     fn share(&self) -> f64 {
-        self.blocks / self.of.max(1.0)
+        self.0.late / self.0.blocks.max(1.0)
     }
 }
 
 impl fmt::Display for Late {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Late { blocks, of, by_ms } = self;
-        if *blocks == 0.0 {
+        let Paced { late, blocks, late_ms, .. } = &self.0;
+        if *late == 0.0 {
             f.write_str("none")
         } else {
-            write!(f, "{blocks:.0} of {of:.0} blocks, by up to {}", of_ms(*by_ms))
+            write!(f, "{late:.0} of {blocks:.0} blocks, by up to {}", of_ms(*late_ms))
         }
     }
 }

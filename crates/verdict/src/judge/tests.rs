@@ -333,6 +333,7 @@ pub(super) fn modelled(text: &str) -> (Manifest, Vec<Record>) {
         ),
         machine: std::collections::BTreeMap::new(),
         doubts: Vec::new(),
+        fio: false,
         imported: None,
     };
     (manifest, finished.into_iter().map(|finished| finished.record).collect())
@@ -343,7 +344,7 @@ fn one_run_of_few_cells_decides_nothing() {
     let verdict = verdict("fair-2006", &Wishes::default());
     assert_eq!(verdict.noise.source, NoiseSource::Unknown);
     assert!(verdict.ranked[1..].iter().all(|ranked| ranked.standing == Standing::Unknown));
-    assert!(verdict.answer.contains("Add `--repeat 3`"), "{}", verdict.answer);
+    assert!(verdict.answer.contains("Repeat the runs."), "{}", verdict.answer);
 }
 
 #[test]

@@ -151,7 +151,9 @@ fn lone(verdict: &Verdict) -> Option<String> {
         }
     }
     let worst = all.iter().max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()))?;
-    let next = if all.iter().all(|lone| lone.trials == 1) {
+    let next = if all.iter().all(|lone| lone.trials == 1) && !verdict.can_repeat {
+        "each ran once: repeat them to tell whether that is chance"
+    } else if all.iter().all(|lone| lone.trials == 1) {
         "each ran once: `--repeat 3` tells whether that is chance"
     } else {
         "look at their trials"

@@ -27,6 +27,9 @@ pub struct Compared {
     /// What is known of the factors.
     #[serde(skip)]
     factors: Factors,
+    /// Whether `--repeat` repeats them: what others measured they have to repeat.
+    #[serde(skip)]
+    can_repeat: bool,
     /// What the first is called.
     pub first: String,
     /// What the second is called.
@@ -94,7 +97,7 @@ pub enum Judged {
 const APART_MAX: usize = 5;
 
 /// What tells the settings of two runs apart, a line each; a factor has its columns.
-fn apart(first: &Results, second: &Results) -> Vec<String> {
+fn apart(first: &Results, second: &Results, known: &Factors) -> Vec<String> {
     // What was published or imported has none.
     if [first, second].iter().any(|of| of.manifest.experiment.is_empty()) {
         return Vec::new();
@@ -107,16 +110,34 @@ fn apart(first: &Results, second: &Results) -> Vec<String> {
     });
     let more = all.len().saturating_sub(APART_MAX);
     let said = all.iter().take(APART_MAX).map(|Apart { key, first, second }| {
-        let [first, second] = [first, second].map(|value| Apart::in_words(value.as_ref()));
+        let [first, second] = [first, second].map(|value| in_words(known, key, value.as_ref()));
         format!("{key}: {first} in the first, {second} in the second")
     });
     let rest = (more > 0).then(|| format!("and {more} more settings differ"));
     said.chain(rest).collect()
 }
 
+/// A setting as people write it, where it is `known` what it is: a time is kept in nanoseconds, and a size in sectors.
+fn in_words(known: &Factors, key: &str, value: Option<&toml::Value>) -> String {
+    let one = |value: &toml::Value| match value.as_integer() {
+        Some(number) => known.with_unit(key, &Json::from(number)),
+        None => Apart::in_words(Some(value)),
+    };
+    match value {
+        Some(toml::Value::Array(all)) => all.iter().map(one).collect::<Vec<_>>().join(", "),
+        Some(value) => one(value),
+        None => Apart::in_words(None),
+    }
+}
+
 impl Compared {
     /// `first` beside `second`.
     pub fn new(first: &Results, second: &Results) -> Self {
+        Compared::knowing(first, second, &Factors::default())
+    }
+
+    /// The same where it is `known` how the values of their settings are written.
+    pub fn knowing(first: &Results, second: &Results, known: &Factors) -> Self {
         let [ours, theirs] = [first, second].map(in_order);
         let models = Models::of(first, second);
         let same_luck = have_same_luck(&first.manifest, &second.manifest);
@@ -149,7 +170,8 @@ impl Compared {
             first: format!("{} on {}", first.manifest.name, first.manifest.rig),
             second: format!("{} on {}", second.manifest.name, second.manifest.rig),
             is_same: are_same(first, second),
-            apart: apart(first, second),
+            apart: apart(first, second, known),
+            can_repeat: [first, second].iter().all(|of| of.manifest.imported.is_none()),
             alone: ours.len() + theirs.len() - 2 * in_both.len(),
             alone_in_first: alone(&ours, |cell| in_both.iter().any(|[own, _]| is_it(own, cell))),
             alone_in_second: alone(&theirs, |cell| in_both.iter().any(|[_, own]| is_it(own, cell))),
@@ -275,8 +297,8 @@ impl Compared {
                 .expect("a string grows");
         }
         if unknown > 0 {
-            write!(answer, " No noise estimate for {unknown}: add `--repeat 3`.")
-                .expect("a string grows");
+            let next = if self.can_repeat { "add `--repeat 3`" } else { "repeat the runs" };
+            write!(answer, " No noise estimate for {unknown}: {next}.").expect("a string grows");
         }
         if let Some(all) = self.all.filter(|all| all.pairs > 2) {
             write!(
@@ -515,6 +537,7 @@ mod tests {
                 factors: store::factor::Factors::default(),
                 machine: std::collections::BTreeMap::new(),
                 doubts: Vec::new(),
+                fio: false,
                 imported: None,
             },
             records: rates.iter().enumerate().map(record).rev().collect(),
@@ -525,6 +548,22 @@ mod tests {
     }
 
     /// Repeats that swing by a factor of four, and a gain of about 30 % in each of them.
+    /// "10000000000 in the first, 200000000000 in the second": a time is kept in nanoseconds.
+    #[test]
+    fn settings_are_written_as_people_do() {
+        use store::factor::{FactorKind, Written};
+        let kind = |written| FactorKind { written, ..FactorKind::default() };
+        let known = [("w.runtime", Written::Time), ("w.block", Written::Bytes)];
+        let known = known.map(|(path, written)| (path.to_string(), kind(written)));
+        let known = Factors(known.into_iter().collect());
+        let said =
+            |key: &str, value: i64| in_words(&known, key, Some(&toml::Value::Integer(value)));
+        assert_eq!(said("w.runtime", 10_000_000_000), "10s");
+        assert_eq!(said("w.block", 16), "8KiB");
+        assert_eq!(said("w.depth", 16), "16");
+        assert_eq!(in_words(&known, "w.runtime", None), "not set");
+    }
+
     #[test]
     fn trials_of_the_same_seed_are_compared_in_pairs() {
         let before = results(1, &[100.0, 200.0, 50.0, 150.0]);

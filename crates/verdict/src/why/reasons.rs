@@ -450,6 +450,7 @@ mod tests {
             factors: factors(records.iter().flat_map(|record| record.at.keys())),
             machine: std::collections::BTreeMap::new(),
             doubts: Vec::new(),
+            fio: false,
             imported: None,
         };
         sentences(&manifest, &cells::cells(&manifest, &records))

@@ -1,7 +1,7 @@
 //! `--on sim,disks`: the prediction of a model beside the measurement.
 
 use super::{note, warn};
-use crate::commands::print_json;
+use crate::commands::{compare, print_json};
 use lab::capabilities::Members;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use store::Results;
 use store::members::parse_members;
 use verdict::judge::Standing;
-use verdict::report::compared::Compared;
 use verdict::tables::slower;
 use verdict::{Verdict, Wishes};
 
@@ -80,7 +79,7 @@ pub(super) fn told(
     is_json: bool,
 ) -> Result<String> {
     let (predicted, measured) = (read_results(prediction)?, read_results(Path::new(directory))?);
-    let compared = Compared::new(&predicted, &measured);
+    let compared = compare::beside(&predicted, &measured);
     let agrees = agreement(&predicted, &measured)?;
     if is_json {
         let run: serde_json::Value = serde_json::from_str(said).map_err(Error::failure)?;

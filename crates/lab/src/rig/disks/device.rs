@@ -114,9 +114,7 @@ impl BlockDevice {
         let recorded =
             measure::run(&mut engine, &mut jobs, noise, in_flight_max(trial), &mut enough)?;
         let mut measured = steady::measured(trial, &recorded, caches, Bits::Timed);
-        if let Some(lateness) = jobs.lateness() {
-            measured.add_lateness(lateness);
-        }
+        measured.add_lateness(&jobs);
         measured.samples.retain(|(name, _)| !is_model_only(name));
         Ok((measured, recorded.outcome.requests))
     }

@@ -231,9 +231,7 @@ impl Ready<'_> {
         let mut enough = |batches: &Batches| steady::enough(trial, caches, Bits::Counted, batches);
         let recorded = sim::run_jobs(&self.processor, device, &mut jobs, &mut enough);
         let mut measured = steady::measured(trial, &recorded, caches, Bits::Counted);
-        if let Some(lateness) = jobs.lateness() {
-            measured.add_lateness(lateness);
-        }
+        measured.add_lateness(&jobs);
         if let Some(sending) = &self.sending {
             measured.add_programs(|requests_per_s| sending.busy(requests_per_s));
         }

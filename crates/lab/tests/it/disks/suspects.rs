@@ -80,6 +80,7 @@ fn a_trial_is_noted_before_it_runs_and_is_suspect_when_it_runs_again() {
         factors: store::factor::Factors::default(),
         machine: std::collections::BTreeMap::new(),
         doubts: Vec::new(),
+        fio: false,
         imported: None,
     };
     start(&plan, &manifest, directory.path(), false);
