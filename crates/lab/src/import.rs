@@ -102,7 +102,7 @@ pub const FORMATS: &[Format] = &[
     // In front of the table, below which bonnie++ writes it.
     Format {
         name: "bonnie-csv",
-        about: "bonnie++ CSV, 1.03 and 1.96 to 1.98",
+        about: "bonnie++ CSV, formats 1.03 and 1.96 to 1.98",
         looks: bonnie_csv::looks,
         parse: bonnie_csv::parse,
     },

@@ -76,7 +76,7 @@ impl Evidence {
             && !is_shingled
         {
             let of_drawn = pairs_for(&drawn);
-            if of_drawn.len() > pairs.len() {
+            if of_drawn.len() >= FEW {
                 (asked, pairs) = (drawn, of_drawn);
             }
         }

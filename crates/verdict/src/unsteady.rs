@@ -126,8 +126,8 @@ pub fn overloaded(manifest: &Manifest, records: &[Record]) -> Option<String> {
     let hopeless = if hopeless.is_empty() {
         String::new()
     } else {
-        let count = if hopeless.len() == 1 { "is" } else { "are" };
-        format!("; {} {count} more than any layout serves, and ranks none", hopeless.join(", "))
+        let [are, rank] = if hopeless.len() == 1 { ["is", "ranks"] } else { ["are", "rank"] };
+        format!("; {} {are} more than any layout serves, and {rank} none", listed(&hopeless))
     };
     Some(format!(
         "{} of {} trials: requests came faster than they were served{hopeless}. Each waited longer than the one before, so these \

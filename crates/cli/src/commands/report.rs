@@ -1,7 +1,8 @@
 //! `ileave report`.
 
+use super::run::printed_before;
 use super::written::PAGE;
-use super::{print, print_json, run_text};
+use super::{print_json, run_text};
 use crate::flags::ReportFlags;
 use lab::{Error, Result, published, read_results};
 use std::fmt::Write as _;
@@ -74,13 +75,7 @@ pub(super) fn none_meets(safe: bool, subject_to: &[String]) -> Option<Error> {
 /// The output; where no layout meets what was asked, it is printed, and the command fails, as `ileave tune` does.
 fn said(output: String, verdict: &Verdict, wishes: &Wishes) -> Result<String> {
     let error = none_meets(wishes.safe, &wishes.subject_to).filter(|_| verdict.none_meets());
-    match error {
-        None => Ok(output),
-        Some(error) => {
-            print(&output)?;
-            Err(error)
-        }
-    }
+    printed_before(output, error)
 }
 
 /// How many trials are finished where some are not, and how the others are run: those of cells that failed only where that is

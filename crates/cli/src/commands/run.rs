@@ -74,7 +74,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let beforehand = run.manifest().asked_beforehand();
     if !beforehand.is_empty() {
         let formulas = beforehand.join("`, `");
-        note(&format!("`{formulas}`: a run does not look at that; `ileave tune` does"));
+        note(&format!("a run does not check `{formulas}`; `ileave tune` with the file does"));
     }
     published::of(run.manifest()).map_err(|error| error.context(&experiment.origin))?;
     // A shard says no verdict, and is one of many that would each ask about all trials.
@@ -156,19 +156,19 @@ fn told(flags: &RunFlags, ran: Ran, directory: &str, go_on: &str) -> Result<Stri
         }
         note(&rest);
     }
+    let mut none_meets = None;
     let said = if let Some(shard) = flags.shard {
         shard_text(flags.json, shard, &manifest, finished.len(), directory)
     } else {
         let finished = finished.into_iter().map(|Finished { record, cpu_s }| (record, cpu_s));
-        let said = verdict(&manifest, finished.collect(), &happened, flags.json, directory)?;
+        let (said, unmet) =
+            verdict(&manifest, finished.collect(), &happened, flags.json, directory)?;
         let written = PAGE.also(flags.html.as_deref(), || page_of(directory))?;
+        none_meets = unmet;
         if flags.json { said } else { said + &written }
     };
-    if failed.is_empty() {
-        return Ok(said);
-    }
-    print(&said)?;
-    Err(lost(&failed, go_on))
+    let error = if failed.is_empty() { none_meets } else { Some(lost(&failed, go_on)) };
+    printed_before(said, error)
 }
 
 /// That trials are left which only a time budget kept from running, and the command that runs them; none of cells that
@@ -198,14 +198,26 @@ fn lost(failed: &[Failed], go_on: &str) -> Error {
     ))
 }
 
-/// The verdict on all trials, each with the CPU time that it took, where it ran just now.
+/// The output; where something is to be told as an error, it is printed first.
+pub(super) fn printed_before(said: String, error: Option<Error>) -> Result<String> {
+    match error {
+        None => Ok(said),
+        Some(error) => {
+            print(&said)?;
+            Err(error)
+        }
+    }
+}
+
+/// The verdict on all trials, each with the CPU time that it took, where it ran just now; and the error where no layout meets
+/// what the experiment asks for.
 pub(super) fn verdict(
     manifest: &Manifest,
     finished: Vec<(Record, Option<f64>)>,
     happened: &Happened,
     json: bool,
     directory: &str,
-) -> Result<String> {
+) -> Result<(String, Option<Error>)> {
     let manifest = manifest.asked(&[])?;
     let (records, cpu): (Vec<Record>, Vec<Option<f64>>) = finished.into_iter().unzip();
     let verdict =
@@ -216,14 +228,23 @@ pub(super) fn verdict(
         let next = "give another objective: `ileave report";
         error.followed_by(format!("the results are kept; {next} {directory} --objective …`"))
     })?;
+    let unmet = verdict.none_meets().then(|| unmet_by_the_file(&manifest)).flatten();
     if json {
         let why = reasons(&manifest, &records, &verdict);
         let run = as_json::run(records.iter().zip(cpu), &why);
-        return Ok(print_json(&as_json::with_verdict(run, &verdict)));
+        return Ok((print_json(&as_json::with_verdict(run, &verdict)), unmet));
     }
     let mut output = run_text(&manifest, &records, &verdict)?;
     writeln!(output, "\nResults: {directory}").expect("a string grows");
-    Ok(output)
+    Ok((output, unmet))
+}
+
+/// That no layout meets what the experiment asks for; nothing where it asks for nothing.
+fn unmet_by_the_file(manifest: &Manifest) -> Option<Error> {
+    let asks = !manifest.subject_to().is_empty();
+    asks.then(|| {
+        Error::failure(format!("no layout meets what `{}` asks for", store::ask::SUBJECT_TO))
+    })
 }
 
 /// The page of a results directory.

@@ -67,7 +67,9 @@ pub(crate) fn submit(flags: &SubmitFlags) -> Result<String> {
     bar.finish();
     let Results { manifest, records, happened, .. } = read_results(&out)?;
     let records = records.into_iter().map(|record| (record, None)).collect();
-    super::run::verdict(&manifest, records, &happened, flags.json, &out.display().to_string())
+    let out = out.display().to_string();
+    let (said, unmet) = super::run::verdict(&manifest, records, &happened, flags.json, &out)?;
+    super::run::printed_before(said, unmet)
 }
 
 /// Two trials on the same disks would disturb each other, and no engine knows which disks a trial uses.

@@ -65,6 +65,10 @@ fn an_interleave_in_powers_of_ten_is_refused() {
         &format!("{GOOD}block = \"512kB\"\n"),
         &["`workload.read.block`", "did you mean `512KiB`?"],
     );
+    let scratch = scratch();
+    std::fs::write(scratch.path().join("mine.toml"), GOOD).unwrap();
+    let said = error(scratch.path(), &["run", "mine.toml", "--set", "volume.interleave=64kB"], 2);
+    assert!(said.contains("did you mean `64KiB`?"), "{said}");
 }
 
 #[test]

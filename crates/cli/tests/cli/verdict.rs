@@ -234,14 +234,23 @@ fn what_no_layout_meets_is_a_failure() {
         let output = super::ileave(scratch.path(), &asked);
         assert_eq!(output.status.code(), Some(1), "{form:?}");
         let said = String::from_utf8(output.stdout).unwrap();
-        assert!(said.contains("No layout meets every `--subject-to`"), "{said}");
+        assert!(said.contains("No layout meets all that is asked of it (`--subject-to`"), "{said}");
     }
     stdout(scratch.path(), &[&report[..], &["seq >= 1"]].concat());
+    // What the file asks for counts as much.
+    let of_file = |least: u64| format!("{text}[ask]\nsubject_to = 'seq >= {least}'\n");
+    std::fs::write(scratch.path().join("t.toml"), of_file(99_999)).unwrap();
+    let output = super::ileave(scratch.path(), &["run", "t.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("no layout meets what `ask.subject_to` asks for"), "{said}");
+    std::fs::write(scratch.path().join("t.toml"), of_file(1)).unwrap();
+    stdout(scratch.path(), &["run", "t.toml"]);
     for form in [&[][..], &["--json"]] {
         let asked = [&["tune", "s.toml", "--subject-to", "seq >= 99999"][..], form].concat();
         let output = super::ileave(scratch.path(), &asked);
         assert_eq!(output.status.code(), Some(1), "{form:?}");
         let said = String::from_utf8(output.stdout).unwrap();
-        assert!(said.contains("No layout meets every `--subject-to`"), "{said}");
+        assert!(said.contains("No layout meets all that is asked of it (`--subject-to`"), "{said}");
     }
 }

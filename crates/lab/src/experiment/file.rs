@@ -131,6 +131,7 @@ impl Experiment {
         let values: Result<Vec<Value>> =
             written.iter().map(|value| key.takes.read(value)).collect();
         let values = values?;
+        written.iter().try_for_each(|value| check_unit(path, value))?;
         self.note_unit(path, &written);
         let listed = self.settings.get(path).is_some_and(|setting| setting.factor);
         let factor = listed || values.len() > 1;

@@ -29,7 +29,16 @@ impl WriteIntents {
     /// What a key of it takes.
     pub const TAKES: Takes = Takes::Form {
         expects: "none, internal, or what a bit stands for, a power of two from 4KiB to 1GiB",
-        read: |text| WriteIntents::parse(text).map(|_| text.trim().to_string()),
+        // One size is one text, however it was written.
+        read: |text| {
+            let is = WriteIntents::parse(text)?;
+            Ok(match is {
+                WriteIntents::Chunk(sectors) => {
+                    block::units::format_bytes(sectors * block::SECTOR_BYTES)
+                }
+                WriteIntents::Nothing | WriteIntents::Internal => text.trim().to_string(),
+            })
+        },
     };
 
     fn parse(text: &str) -> Result<Self> {
@@ -125,5 +134,26 @@ impl VolumeKeys {
             )));
         }
         Ok(self.ppl)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Written;
+
+    /// 1g and 1GiB were two layouts, which were compared with each other.
+    #[test]
+    fn a_size_is_one_however_it_is_written() {
+        let read = |text: &str| {
+            let written = Written::Text(text.into());
+            WriteIntents::TAKES.read(&written).map(|value| value.to_string())
+        };
+        for text in ["1GiB", "1g", "1024MiB", "2097152"] {
+            assert_eq!(read(text).unwrap(), read("1GiB").unwrap(), "{text}");
+        }
+        assert_eq!(read("1g").unwrap(), "1GiB");
+        assert_eq!(read("internal").unwrap(), "internal");
+        assert!(read("3MiB").is_err());
     }
 }

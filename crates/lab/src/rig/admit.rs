@@ -189,9 +189,8 @@ pub(super) fn check_work(work: &Requests, sectors: u64) -> Result<()> {
     for (start, span) in work.parts(sectors) {
         if start.saturating_add(span) > sectors {
             return Err(Error::input(format!(
-                "`workload.{name}` goes to sector {}, past the volume's {}; take a smaller \
-                 `offset`, `span` or `job_step`. In a fio job give `filename=`: without one each job has a file of its own, \
-                 behind the others'",
+                "`workload.{name}` goes to sector {}, past the volume's {}; take a smaller `offset`, `span` or `job_step` (in a fio job \
+                 `filename=`, without which each job has a file of its own behind the others')",
                 start.saturating_add(span),
                 units::format_sectors(sectors)
             )));

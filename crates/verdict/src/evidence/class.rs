@@ -123,7 +123,8 @@ fn is_like_the_cells(stated: &Stated<'_>) -> bool {
 /// Which drawn cells it is like, if any: direct requests to Linux's layouts of which nothing failed, so many in flight.
 fn in_a_closed_loop(stated: &Stated<'_>, only_read: bool) -> Option<&'static str> {
     let own = |key: &str| stated.own(key);
-    let comes = ["requests_per_s", "rate", "group"].iter().any(|key| own(key).is_some());
+    // What the cells do not have: a pace, others beside, flushes, sizes and places that are not even, waits.
+    let beyond = ["requests_per_s", "rate", "group", "flush_every", "sizes", "access", "think"];
     let is_open = own("arrivals").is_some_and(|arrivals| arrivals != "closed");
     let is_random = match own("kind").as_deref() {
         Some("random") => true,
@@ -132,8 +133,13 @@ fn in_a_closed_loop(stated: &Stated<'_>, only_read: bool) -> Option<&'static str
     };
     let bytes_max = if is_random { closed::RANDOM_BYTES_MAX } else { closed::IN_ORDER_BYTES_MAX };
     let level = stated.value("volume.level").unwrap_or_default();
-    let is_like = !comes
+    let remembers = |path: &&str| {
+        stated.value(path).is_some_and(|is| !["none", "false"].contains(&is.as_str()))
+    };
+    let is_like = !beyond.iter().any(|key| own(key).is_some())
         && !is_open
+        && (is_random || own("jobs").is_none_or(|jobs| jobs == "1"))
+        && !["volume.bitmap", "volume.ppl", "volume.journal"].iter().any(remembers)
         && in_flight(stated) <= closed::IN_FLIGHT_MAX
         && largest_bytes(stated).is_none_or(|bytes| bytes <= bytes_max)
         && closed::has(&level)

@@ -370,6 +370,10 @@ fn a_level_under_a_closed_loop_is_tested_by_drawn_cells() {
             &["mb_per_s"],
         ),
         with("drives = '4xst18000nm000j'\nlevel = ['raid10', 'raid5']", random, &["mb_per_s"]),
+        with(volume, "kind = 'random'\nop = 'write'\nflush_every = 1", &["mb_per_s"]),
+        with(volume, "kind = 'random'\naccess = 'zipf:1.1'", &["mb_per_s"]),
+        with(volume, "kind = 'sequential'\njobs = 4", &["mb_per_s"]),
+        with(&format!("{volume}\nbitmap = 'internal'"), random, &["mb_per_s"]),
     ] {
         assert!(!is_tested(&unlike), "{}", said(&unlike));
     }

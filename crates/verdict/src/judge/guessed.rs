@@ -98,7 +98,11 @@ fn flushes(manifest: &Manifest, records: &[Record]) -> bool {
     let of_lvm = block::LEVELS.iter().filter(|level| level.has_bitmap_of_lvm());
     let mut of_lvm = of_lvm.flat_map(|level| level.also.iter().chain([&level.name]));
     // A word, or what a bit stands for.
-    let of_mdadm = settings.get("volume.bitmap").is_some_and(|is| is.as_str() != Some("none"));
+    let is_kept = |is: &toml::Value| is.as_str() != Some("none");
+    let of_mdadm = settings.get("volume.bitmap").is_some_and(|is| match is {
+        toml::Value::Array(all) => all.iter().any(is_kept),
+        one => is_kept(one),
+    });
     let has_bitmap = of_mdadm || of_lvm.any(|level| says("volume.level", level));
     let of_files = |path: &String| path.ends_with("fs.kind") || path.ends_with("fs.newfs");
     let does = |path: &String| path.ends_with(".flush_every") || of_files(path);

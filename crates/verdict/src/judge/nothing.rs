@@ -79,6 +79,6 @@ pub(super) fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
             "No two layouts ran the same workload under the same load, so none can be compared with another.".into()
         }
     } else {
-        "No layout meets every `--subject-to`. Relax one of them.".into()
+        "No layout meets all that is asked of it (`--subject-to`, `ask.subject_to`). Relax one of these limits.".into()
     }
 }

@@ -547,7 +547,6 @@ mod tests {
         }
     }
 
-    /// Repeats that swing by a factor of four, and a gain of about 30 % in each of them.
     /// "10000000000 in the first, 200000000000 in the second": a time is kept in nanoseconds.
     #[test]
     fn settings_are_written_as_people_do() {
@@ -564,6 +563,7 @@ mod tests {
         assert_eq!(in_words(&known, "w.runtime", None), "not set");
     }
 
+    /// Repeats that swing by a factor of four, and a gain of about 30 % in each of them.
     #[test]
     fn trials_of_the_same_seed_are_compared_in_pairs() {
         let before = results(1, &[100.0, 200.0, 50.0, 150.0]);
