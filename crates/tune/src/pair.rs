@@ -55,6 +55,9 @@ pub(crate) struct Pair {
     /// Whether work at a rate has no more late blocks with the second than with the first.
     #[serde(skip)]
     pub(crate) keeps_rate: bool,
+    /// Whether none of its blocks is late with the second.
+    #[serde(skip)]
+    pub(crate) is_punctual: bool,
     /// Whether there was no time for more seeds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut: bool,
@@ -263,7 +266,7 @@ impl Pair {
                 record.at.insert(both.key.into(), Json::from(value));
             }
         }
-        let keeps_rate = keeps_rate(&records);
+        let late = records.each_ref().map(|of| late(of));
         let known = doubts(&Verdict::new(alone, &records[0], &layout.wishes())?);
         let mut records = records.concat();
         for (trial, record) in records.iter_mut().enumerate() {
@@ -290,7 +293,8 @@ impl Pair {
             error_percent: intervals().flatten().sum(),
             better: verdict.better,
             unit: verdict.unit.clone(),
-            keeps_rate,
+            keeps_rate: keeps_rate(late),
+            is_punctual: late[1] == Some(0.0),
             is_cut: false,
         })
     }
@@ -300,7 +304,7 @@ impl Pair {
         let (better, unit) = (Better::Higher, String::new());
         let failed = Some(why);
         let (times, keeps_limits, doubts, seeds) = (None, true, Vec::new(), Vec::new());
-        let (error_percent, keeps_rate, is_cut) = (0.0, false, false);
+        let (error_percent, keeps_rate, is_punctual, is_cut) = (0.0, false, false, false);
         Pair {
             times,
             failed,
@@ -311,6 +315,7 @@ impl Pair {
             unit,
             seeds,
             keeps_rate,
+            is_punctual,
             is_cut,
         }
     }
@@ -367,6 +372,7 @@ impl Pair {
             failed: self.failed.or(other.failed),
             keeps_limits: self.keeps_limits && other.keeps_limits,
             keeps_rate: self.keeps_rate && other.keeps_rate,
+            is_punctual: self.is_punctual && other.is_punctual,
             seeds: [self.seeds, other.seeds].concat(),
             ..self
         };
@@ -393,10 +399,13 @@ impl Pair {
     }
 }
 
-/// Whether blocks that are due by a rate come as punctually with the second value as with the first.
-fn keeps_rate([first, second]: &[Vec<Record>; 2]) -> bool {
-    let late = |of: &[Record]| of.iter().map(|record| record.sample("underruns")).sum();
-    let late: [Option<f64>; 2] = [late(first), late(second)];
+/// How many blocks that are due by a rate are late, where any are due.
+fn late(of: &[Record]) -> Option<f64> {
+    of.iter().map(|record| record.sample("underruns")).sum()
+}
+
+/// Whether such blocks come as punctually with the second value as with the first.
+fn keeps_rate(late: [Option<f64>; 2]) -> bool {
     matches!(late, [Some(first), Some(second)] if second <= first)
 }
 
