@@ -271,7 +271,8 @@ impl Bitmap {
         let why = if self.spared.resync.is_of_array { OF_ARRAY } else { "" };
         let crash = if self.spared.is_all_over {
             format!(
-                "Work that writes all over the volume marks all of it: a crash then still costs the full resync, {took} idle{why}"
+                "Work that writes all over the volume marks all of it: a crash then still costs the full resync, {took} \
+                 idle{why}"
             )
         } else {
             format!(
