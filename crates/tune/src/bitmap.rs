@@ -3,7 +3,7 @@
 
 use crate::commands::Remembered;
 use crate::danger::Resync;
-use crate::pair::{Both, Layout, Measured, Pair};
+use crate::pair::{Both, Layout, Measured, Pair, Rate};
 use crate::tried::Settings;
 use block::units::parse_bytes;
 use lab::experiment::{Trial, Volume};
@@ -161,7 +161,7 @@ impl Bitmap {
     /// How many times worse the work is with one.
     fn cost_times(&self, pair: &Pair) -> f64 {
         let times = pair.times.unwrap_or(1.0);
-        if self.spared.is_paced && pair.keeps_rate { 1.0 } else { times }
+        if self.spared.is_paced && pair.rate != Rate::Lost { 1.0 } else { times }
     }
 
     /// Whether mdadm's own is built, whatever larger parts cost. So is what nobody knows the cost of, unless it breaks a
@@ -302,7 +302,7 @@ impl Bitmap {
         }
         let slower = pair.slower(times);
         if self.cost_times(pair) < times && times > CHEAP_TIMES {
-            let rate = if pair.is_punctual {
+            let rate = if pair.rate == Rate::Met {
                 "this work keeps its rate"
             } else {
                 "no more of its blocks are late"
@@ -438,23 +438,23 @@ mod tests {
     /// Cameras whose blocks all come in time were given none, because each waits twice as long.
     #[test]
     fn work_at_a_rate_is_judged_by_late_blocks() {
-        let of = |keeps_rate, is_punctual| {
-            let pair = Pair { keeps_rate, is_punctual, ..Pair::of_test(3.0, 2.0) };
+        let of = |rate| {
+            let pair = Pair { rate, ..Pair::of_test(3.0, 2.0) };
             let spared = Spared { resync: LONG, is_paced: true, ..Spared::default() };
             Bitmap::of(pair, spared)
         };
         assert_eq!(
-            [of(true, true), of(false, false)].map(|of| of.remembered()),
+            [of(Rate::Met), of(Rate::Lost)].map(|of| of.remembered()),
             [Remembered::Parts, Remembered::Nothing]
         );
         assert_eq!(
-            of(true, true).line().1,
+            of(Rate::Met).line().1,
             "take a write-intent bitmap: this work keeps its rate, its requests are 3.0 times slower; without one a crash \
              costs a full resync, 25 h idle"
         );
         // Some are late with it and without.
         assert!(
-            of(true, false)
+            of(Rate::Kept)
                 .line()
                 .1
                 .contains(": no more of its blocks are late, its requests are 3.0 times slower;")

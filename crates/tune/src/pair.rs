@@ -52,15 +52,24 @@ pub(crate) struct Pair {
     /// What each seed says.
     #[serde(skip)]
     pub(crate) seeds: Vec<OfSeed>,
-    /// Whether work at a rate has no more late blocks with the second than with the first.
+    /// How punctual work at a rate is with the second.
     #[serde(skip)]
-    pub(crate) keeps_rate: bool,
-    /// Whether none of its blocks is late with the second.
-    #[serde(skip)]
-    pub(crate) is_punctual: bool,
+    pub(crate) rate: Rate,
     /// Whether there was no time for more seeds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut: bool,
+}
+
+/// How punctual work at a rate is with the second value, the worst first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rate {
+    /// More of its blocks are late than with the first, or none is due by a rate.
+    #[default]
+    Lost,
+    /// No more are late.
+    Kept,
+    /// None is late.
+    Met,
 }
 
 /// What the two trials with one seed say.
@@ -293,8 +302,7 @@ impl Pair {
             error_percent: intervals().flatten().sum(),
             better: verdict.better,
             unit: verdict.unit.clone(),
-            keeps_rate: keeps_rate(late),
-            is_punctual: late[1] == Some(0.0),
+            rate: Rate::of(late),
             is_cut: false,
         })
     }
@@ -304,7 +312,7 @@ impl Pair {
         let (better, unit) = (Better::Higher, String::new());
         let failed = Some(why);
         let (times, keeps_limits, doubts, seeds) = (None, true, Vec::new(), Vec::new());
-        let (error_percent, keeps_rate, is_punctual, is_cut) = (0.0, false, false, false);
+        let (error_percent, rate, is_cut) = (0.0, Rate::default(), false);
         Pair {
             times,
             failed,
@@ -314,8 +322,7 @@ impl Pair {
             better,
             unit,
             seeds,
-            keeps_rate,
-            is_punctual,
+            rate,
             is_cut,
         }
     }
@@ -371,8 +378,7 @@ impl Pair {
         let mut all = Pair {
             failed: self.failed.or(other.failed),
             keeps_limits: self.keeps_limits && other.keeps_limits,
-            keeps_rate: self.keeps_rate && other.keeps_rate,
-            is_punctual: self.is_punctual && other.is_punctual,
+            rate: self.rate.min(other.rate),
             seeds: [self.seeds, other.seeds].concat(),
             ..self
         };
@@ -404,9 +410,15 @@ fn late(of: &[Record]) -> Option<f64> {
     of.iter().map(|record| record.sample("underruns")).sum()
 }
 
-/// Whether such blocks come as punctually with the second value as with the first.
-fn keeps_rate(late: [Option<f64>; 2]) -> bool {
-    matches!(late, [Some(first), Some(second)] if second <= first)
+impl Rate {
+    /// Of how many blocks are late with each value.
+    fn of(late: [Option<f64>; 2]) -> Rate {
+        match late {
+            [Some(_), Some(0.0)] => Rate::Met,
+            [Some(first), Some(second)] if second <= first => Rate::Kept,
+            _ => Rate::Lost,
+        }
+    }
 }
 
 /// What a verdict rests on that nobody measured.
