@@ -12,8 +12,8 @@ use toml::{Table, Value};
 use verdict::Wishes;
 
 impl Question {
-    /// The text of an experiment with what must hold, and with an objective that is known beforehand: the trials need neither, and
-    /// who reads the file is to ask the same.
+    /// The text of an experiment with what must hold, and with an objective that is known beforehand: the trials need
+    /// neither, and who reads the file is to ask the same.
     pub(crate) fn with_wishes(&self, text: &str) -> Result<String> {
         let mut tables: Table =
             text.parse().map_err(|error| Error::input(format!("{}: {error}", self.work.origin)))?;
@@ -38,7 +38,7 @@ impl Question {
     /// Where a wish names what is not measured, or the drives' state lets nothing be ranked.
     pub fn check(&self, rig: &dyn Rig) -> Result<()> {
         let experiment = self.experiment()?;
-        credit::check(&experiment, [&self.drives.drive])?;
+        credit::check(&experiment, [&self.drives.drive], false)?;
         let Parted { objectives, subject_to, .. } = self.parted()?;
         let wishes = Wishes { objectives, subject_to, ..Wishes::default() };
         let run = Run::plan(&experiment, rig)?;

@@ -11,7 +11,9 @@
 //! Such a formula leaves layouts out before the search; one of measured things is the verdict's. None is of both: the one is
 //! exact, and the other may err.
 
-use crate::drives::Drives;
+mod counts;
+
+use crate::drives::DRIVES_MAX;
 use crate::front::{room, usd_per_tb};
 use crate::pick::{GONE_MIN, SAFER_BY};
 use crate::posed::{Posed, check_credit};
@@ -37,9 +39,6 @@ const NAMES: [(&str, &str, Better); 5] = [
     ("rebuild_h", "h", Better::Lower),
     ("loss_5y", "of 1", Better::Lower),
 ];
-
-/// So many drives more and fewer are tried where no level meets what must hold.
-const COUNTS: usize = 6;
 
 /// What is as good as the best of an objective: chunks round off as much room.
 const EVEN: f64 = 0.01;
@@ -235,8 +234,8 @@ impl Beforehand {
         text
     }
 
-    /// What to try instead where no layout meets what must hold; `drives` are others of which some does.
-    fn next_step(&self, drives: impl FnOnce() -> Option<String>) -> String {
+    /// What to try instead where no layout meets what must hold.
+    fn next_step(&self, of: &Question) -> String {
         let asks = |name: &str| {
             self.constraints
                 .iter()
@@ -245,13 +244,30 @@ impl Beforehand {
         if asks("usd") {
             return "; `--budget` takes as many drives as so much money pays for".into();
         }
-        match drives() {
+        let has_no_more = of.drives_max() <= of.drives.count;
+        match of.count_that_meets() {
             Some(drives) => format!("; `--drives '{drives}'` has what meets them"),
             None if asks("rebuild_h") => {
                 "; these are the hours under load, and smaller drives take fewer".into()
             }
+            None if self.asks_only_for_room() && of.meets_with(DRIVES_MAX) => {
+                let is_paid_for = of.drives.devices.is_empty() && has_no_more;
+                let next =
+                    if is_paid_for { "take a larger `--budget`" } else { "take more drives" };
+                format!("; {next}")
+            }
+            None if has_no_more => "; fewer of these do not either".into(),
             None => "; a few drives more or fewer do not either".into(),
         }
+    }
+
+    /// Whether nothing but so much room must hold, of which more drives have more.
+    fn asks_only_for_room(&self) -> bool {
+        self.constraints.iter().all(|of| {
+            of.at_least
+                && of.left.quantities().iter().all(|(name, _)| *name == "usable_tb")
+                && of.right.quantities().is_empty()
+        })
     }
 
     /// What was asked of what is known, for a line of the answer about a layout of these figures.
@@ -312,8 +328,8 @@ impl Question {
         self.are_spares_open && self.spares == 0 && !self.drives.drive.is_remote()
     }
 
-    /// The same with as few spares as what must hold of the risk needs, where nobody said how many there are and nothing meets that
-    /// without.
+    /// The same with as few spares as what must hold of the risk needs, where nobody said how many there are and nothing
+    /// meets that without.
     ///
     /// # Errors
     ///
@@ -345,25 +361,9 @@ impl Question {
             Some((survive, spares)) => {
                 format!("; `--survive {survive} --spares {spares}` has what meets them")
             }
-            None => beforehand.next_step(|| self.count_that_meets()),
+            None => beforehand.next_step(&self),
         };
         Err(Error::failure(format!("{without}{next}")))
-    }
-
-    /// The drives of which some level meets what must hold, as many as is nearest to these, fewer first. Nobody has more than an
-    /// inventory has.
-    fn count_that_meets(&self) -> Option<String> {
-        let own = self.drives.count;
-        let is_had = |count: &usize| self.drives.devices.is_empty() || *count < own;
-        let mut counts = (1..=COUNTS)
-            .flat_map(|step| [own.saturating_sub(step), own + step])
-            .filter(|count| *count > 1 + self.spares)
-            .filter(is_had);
-        let count = counts.find(|&count| {
-            let drives = Drives { count, devices: Vec::new(), ..self.drives.clone() };
-            Question { drives, ..self.clone() }.possible().is_ok()
-        })?;
-        Some(format!("{count}x {}", self.drives.drive.name))
     }
 
     /// Whether nobody asks for another measured figure than the work's own.
@@ -415,7 +415,7 @@ impl Posed {
     pub(crate) fn space(&self, open: &Open<'_>, beforehand: &Beforehand) -> Result<Space> {
         let space = Space::new(&self.experiment, &*open(&self.experiment)?, &self.wishes);
         let mut space = space.map_err(with_names)?;
-        check_credit(&space)?;
+        check_credit(&space, self.question.is_none())?;
         if beforehand.is_empty() {
             return Ok(space);
         }
@@ -536,6 +536,35 @@ mod tests {
         // There are six.
         let said = of("6x 980-pro-1tb", &["a", "b", "c", "d", "e", "f"]).unwrap_err();
         assert!(!said.contains("--drives") && !said.contains("lose less"), "{said}");
+        // Nobody tried more.
+        assert!(said.ends_with("; fewer of these do not either"), "{said}");
+    }
+
+    /// Seven were named where the budget pays for six; and that neither more nor fewer do, where eighty would.
+    #[test]
+    fn another_number_of_drives_is_within_the_budget() {
+        let of = |budget_usd| {
+            let asked = asked("6x 980-pro-1tb", &["loss_5y <= 0.1%"]);
+            levels(&Question { capacity_bytes: 4 << 40, budget_usd, ..asked }).unwrap_err()
+        };
+        // Each costs 280.
+        assert!(
+            of(Some(1700.0)).ends_with("; fewer of these do not either"),
+            "{}",
+            of(Some(1700.0))
+        );
+        assert!(of(Some(1960.0)).ends_with("; `--drives '7x 980-pro-1tb'` has what meets them"));
+        let room = |at_least: &str, budget_usd| {
+            let asked = asked("8x st18000nm000j", &[at_least]);
+            levels(&Question { budget_usd, ..asked }).unwrap_err()
+        };
+        let said = room("usable_tb >= 400", None);
+        assert!(said.ends_with("; take more drives"), "{said}");
+        let said = room("usable_tb >= 400", Some(2300.0));
+        assert!(said.ends_with("; take a larger `--budget`"), "{said}");
+        // More than anybody may ask about.
+        let said = room("usable_tb >= 40000", None);
+        assert!(said.ends_with("; a few drives more or fewer do not either"), "{said}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::commands::Remembered;
 use crate::danger::Resync;
-use crate::pair::{Both, Layout, Measured, Pair};
+use crate::pair::{Both, Layout, Measured, Pair, Rate};
 use crate::tried::Settings;
 use block::units::parse_bytes;
 use lab::experiment::{Trial, Volume};
@@ -32,7 +32,8 @@ const LONG_H: f64 = 2.0;
 /// From so many times on writes go to ever other parts, each of which has its bit set first.
 const MANY_PARTS_TIMES: f64 = 2.0;
 
-/// What is said there: bits of 64 MiB that are set once stay set for seconds, and slow work comes back to them later than that.
+/// What is said there: bits of 64 MiB that are set once stay set for seconds, and slow work comes back to them later than
+/// that.
 const MANY_PARTS: &str = ", for writes at random over the whole volume; work that never pauses and keeps to some tens \
                           of GiB pays next to nothing, slower work there pays in its p99";
 
@@ -145,7 +146,7 @@ impl Bitmap {
 
     /// The same with one of larger parts tried, too, where one of mdadm's own costs something.
     pub(crate) fn with_larger(self, layout: &dyn Layout, measured: &mut Measured) -> Bitmap {
-        if self.only_reads || !is_known(&self.pair) || self.is_cheap(&self.pair) {
+        if self.is_own_taken() {
             return self;
         }
         let tried = Pair::measure(layout, &[LARGE], &Settings::new(), measured).into_iter();
@@ -160,12 +161,19 @@ impl Bitmap {
     /// How many times worse the work is with one.
     fn cost_times(&self, pair: &Pair) -> f64 {
         let times = pair.times.unwrap_or(1.0);
-        if self.spared.is_paced && pair.keeps_rate { 1.0 } else { times }
+        if self.spared.is_paced && pair.rate != Rate::Lost { 1.0 } else { times }
     }
 
-    /// The one to build. What nobody knows the cost of is built: md does so by itself, and a resync of all costs more.
+    /// Whether mdadm's own is built, whatever larger parts cost. So is what nobody knows the cost of, unless it breaks a
+    /// limit: a resync of all costs more.
+    fn is_own_taken(&self) -> bool {
+        let is_fine = || !breaks_limits(&self.pair) && !is_known(&self.pair);
+        self.only_reads || is_fine() || self.is_cheap(&self.pair)
+    }
+
+    /// The one to build.
     fn taken(&self) -> Taken {
-        if self.only_reads || !is_known(&self.pair) || self.is_cheap(&self.pair) {
+        if self.is_own_taken() {
             return Taken::Default;
         }
         let own = (Taken::Default, &self.pair);
@@ -177,8 +185,9 @@ impl Bitmap {
             pair.keeps_limits && self.spared.is_much() && self.cost_times(pair) <= WORTH_TIMES
         };
         let cost = |(_, pair): &(Taken, &Pair)| self.cost_times(pair);
-        // A size of one's own is for what shows.
-        let larger = larger.filter(|larger| cost(larger) * NOTHING_TIMES < cost(&own));
+        // A size of one's own is for what shows, or for a limit that mdadm's breaks.
+        let shows = |larger: &(Taken, &Pair)| cost(larger) * NOTHING_TIMES < cost(&own);
+        let larger = larger.filter(|larger| !self.pair.keeps_limits || shows(larger));
         let worth = larger.into_iter().chain([own]).find(is_worth);
         worth.map_or(Taken::Nothing, |(taken, _)| taken)
     }
@@ -234,13 +243,7 @@ impl Bitmap {
             Taken::Default => {
                 format!("{take}, though it is {price}: {resync}")
             }
-            Taken::Larger => {
-                let larger = self.larger.as_ref().map_or(String::new(), |pair| self.price(pair));
-                format!(
-                    "{take} with {LARGE_OPTION}: {larger}, with mdadm's own chunk {price}; a crash costs a resync of each GiB that \
-                     was being written to, {resync}"
-                )
-            }
+            Taken::Larger => format!("{take} with {LARGE_OPTION}: {}", self.larger_parts()),
             Taken::Nothing if !self.pair.keeps_limits => {
                 format!(
                     "`--subject-to` does not hold with a write-intent bitmap; {resync}; {BY_DEFAULT}"
@@ -254,6 +257,29 @@ impl Bitmap {
         let doubts = self.pair.doubts.iter().map(|doubt| format!("; {doubt}"));
         let text = doubts.fold(text, |text, doubt| text + &doubt);
         ("bitmap".into(), text + &self.pair.cut())
+    }
+
+    /// What larger parts cost and spare.
+    fn larger_parts(&self) -> String {
+        let larger = self.larger.as_ref().map_or(String::new(), |pair| self.price(pair));
+        let own = if breaks_limits(&self.pair) {
+            "breaks `--subject-to`".into()
+        } else {
+            self.price(&self.pair)
+        };
+        let took = hours(self.spared.resync.hours);
+        let why = if self.spared.resync.is_of_array { OF_ARRAY } else { "" };
+        let crash = if self.spared.is_all_over {
+            format!(
+                "Work that writes all over the volume marks all of it: a crash then still costs the full resync, {took} \
+                 idle{why}"
+            )
+        } else {
+            format!(
+                "After a crash it resyncs only the GiBs in use; without a bitmap all, {took} idle{why}"
+            )
+        };
+        format!("{larger} (mdadm's own chunk: {own}). {crash}")
     }
 
     /// Of what writes that cost is, where it is much.
@@ -276,13 +302,23 @@ impl Bitmap {
         }
         let slower = pair.slower(times);
         if self.cost_times(pair) < times && times > CHEAP_TIMES {
-            return format!("this work keeps its rate, its requests are {slower}");
+            let rate = if pair.rate == Rate::Met {
+                "this work keeps its rate"
+            } else {
+                "no more of its blocks are late"
+            };
+            return format!("{rate}, its requests are {slower}");
         }
         if pair.is_within_error(times) {
             return format!("{slower}, which is within the error of these trials");
         }
         slower
     }
+}
+
+/// Whether what must hold does not with one. What did not settle says nothing of it.
+fn breaks_limits(pair: &Pair) -> bool {
+    pair.times.is_some() && !pair.keeps_limits
 }
 
 /// Whether what one costs is known, and not from too few seeds.
@@ -354,30 +390,74 @@ mod tests {
         let mut limited = with_larger(1.2, 1.05);
         limited.pair.keeps_limits = false;
         assert_eq!(limited.remembered(), large);
+        let mut in_part = with_larger(1.19, 1.02);
+        in_part.spared.is_all_over = false;
         assert_eq!(
-            with_larger(1.19, 1.02).line().1,
-            "take a write-intent bitmap with `--bitmap-chunk=1G`: 2 % slower, with mdadm's \
-             own chunk 16 % slower; a crash costs a resync of each GiB that was being written to, without one a crash costs a full \
-             resync, 25 h idle"
+            in_part.line().1,
+            "take a write-intent bitmap with `--bitmap-chunk=1G`: 2 % slower (mdadm's own chunk: 16 % slower). After a crash \
+             it resyncs only the GiBs in use; without a bitmap all, 25 h idle"
         );
+        in_part.pair.keeps_limits = false;
+        assert!(
+            in_part
+                .line()
+                .1
+                .contains("2 % slower (mdadm's own chunk: breaks `--subject-to`). After")
+        );
+        // It was said to resync only what was being written to, which is all.
+        assert_eq!(
+            with_larger(60.0, 1.0).line().1,
+            "take a write-intent bitmap with `--bitmap-chunk=1G`: no measurable cost here (mdadm's own chunk: about 60 times \
+             slower). Work that writes all over the volume marks all of it: a crash then still costs the full resync, \
+             25 h idle"
+        );
+    }
+
+    /// One that breaks `--subject-to` was built where one seed had it; and larger parts that keep it were not, for they
+    /// cost as much.
+    #[test]
+    fn what_breaks_a_limit_is_not_built() {
+        let broken = |pair: Pair| Pair { keeps_limits: false, ..pair };
+        let unsure = Bitmap {
+            pair: broken(Pair { is_cut: true, ..Pair::of_test(1.5, 0.0) }),
+            ..bitmap(None)
+        };
+        assert!(unsure.pair.is_unsure());
+        assert_eq!(unsure.remembered(), Remembered::Nothing);
+        assert!(
+            unsure.line().1.starts_with("`--subject-to` does not hold with a write-intent bitmap")
+        );
+        // What did not settle says nothing of a limit.
+        let unsettled = Bitmap { pair: broken(bitmap(None).pair), ..bitmap(None) };
+        assert_eq!(unsettled.remembered(), Remembered::Parts);
+        let mut even = with_larger(1.2, 1.2);
+        even.pair.keeps_limits = false;
+        assert_eq!(even.remembered(), Remembered::PartsOfKib(1 << 20));
     }
 
     /// Cameras whose blocks all come in time were given none, because each waits twice as long.
     #[test]
     fn work_at_a_rate_is_judged_by_late_blocks() {
-        let of = |keeps_rate| {
-            let pair = Pair { keeps_rate, ..Pair::of_test(3.0, 2.0) };
+        let of = |rate| {
+            let pair = Pair { rate, ..Pair::of_test(3.0, 2.0) };
             let spared = Spared { resync: LONG, is_paced: true, ..Spared::default() };
             Bitmap::of(pair, spared)
         };
         assert_eq!(
-            [of(true), of(false)].map(|of| of.remembered()),
+            [of(Rate::Met), of(Rate::Lost)].map(|of| of.remembered()),
             [Remembered::Parts, Remembered::Nothing]
         );
         assert_eq!(
-            of(true).line().1,
-            "take a write-intent bitmap: this work keeps its rate, its requests are 3.0 times slower; without one a crash costs a \
-             full resync, 25 h idle"
+            of(Rate::Met).line().1,
+            "take a write-intent bitmap: this work keeps its rate, its requests are 3.0 times slower; without one a crash \
+             costs a full resync, 25 h idle"
+        );
+        // Some are late with it and without.
+        assert!(
+            of(Rate::Kept)
+                .line()
+                .1
+                .contains(": no more of its blocks are late, its requests are 3.0 times slower;")
         );
     }
 

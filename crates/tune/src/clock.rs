@@ -314,6 +314,24 @@ pub(crate) mod tests {
     use lab::rig::sim::Sim;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    /// Who asked about a file was told nothing before the answer.
+    #[test]
+    fn the_answer_of_a_file_is_told_before_what_stands_beside_it() {
+        use crate::{Posed, tune_experiment};
+        let text = "run.repeats = 1\nvolume.drives = '4xst18000nm000j'\n\
+                    volume.level = ['md-raid5', 'md-raid10']\n\
+                    [workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 100\n";
+        let said = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let seen = Arc::clone(&said);
+        let clock =
+            Clock::default().telling(move |text| seen.lock().unwrap().push(text.to_string()));
+        let experiment = lab::experiment::Experiment::parse("some.toml", text).unwrap();
+        let posed = Posed::new(experiment, verdict::Wishes::default(), None).unwrap();
+        let posed = Posed { clock, ..posed };
+        let found = tune_experiment(&posed, &|_| Ok(Box::new(Sim)), None, &mut |_| ()).unwrap();
+        assert_eq!(*said.lock().unwrap(), [found.verdict]);
+    }
+
     /// Who ended it during the what-ifs had nothing, although it was known what to build.
     #[test]
     fn what_to_build_is_told_before_what_ifs() {

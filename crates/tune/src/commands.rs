@@ -3,6 +3,7 @@
 //! Geometry is derived once: a file system's stripe unit is the chunk, and its stripe is as many chunks as drives hold
 //! data. RAID 6 on eight drives with chunks of 64 KiB: `su=64k,sw=6` for XFS, `stride=16,stripe_width=96` for ext4.
 
+mod caches;
 mod ccd;
 mod dm;
 mod elsewhere;
@@ -14,6 +15,7 @@ mod queue;
 mod requests;
 mod terraform;
 
+pub(crate) use caches::CachesOff;
 pub(crate) use file_systems::{ChosenFileSystem, Stripes};
 pub use fio::Fio;
 pub(crate) use of_trial::{file_system_of, of_trial};
@@ -22,8 +24,6 @@ pub(crate) use requests::Requests;
 use requests::raidz_kib;
 pub(crate) use terraform::volumes;
 
-use crate::question::Question;
-use crate::work::names_its_cache;
 use block::layout::{Level, Spread};
 use block::units::parse_bytes;
 use lab::file_system::btrfs_profiles;
@@ -85,53 +85,6 @@ pub struct Plan<'a> {
     pub fio: Option<Fio>,
     /// The file system that was chosen, where one was.
     pub file_system: Option<ChosenFileSystem>,
-}
-
-/// Why write caches are to be off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CachesOff {
-    /// Whoever asks wants that, by `--safe`, after a drive's name or by a setting.
-    Asked,
-    /// What was measured has them off, and nobody asked for it.
-    Measured,
-}
-
-impl CachesOff {
-    /// Why they are off where a question has them off.
-    pub(crate) fn of_question(question: &Question) -> CachesOff {
-        let is_named = names_its_cache(&question.drives.drive) || question.work.names_caches;
-        if question.safe || is_named { CachesOff::Asked } else { CachesOff::Measured }
-    }
-
-    /// Why a command turns them off, and what leaving it out would mean.
-    fn why(self, is_flash: bool) -> String {
-        // What hdparm.conf(5) sets is of ATA; an NVMe drive need not keep a feature that was set.
-        let kept = if is_flash {
-            "for after a restart, let a unit of systemd run this line"
-        } else {
-            "for after a restart, use a udev rule or hdparm.conf"
-        };
-        match self {
-            CachesOff::Asked => format!("write caches off, as was asked; {kept}"),
-            CachesOff::Measured if is_flash => format!(
-                "write caches off, as it was measured; {kept}. Leave it out to keep them on: a power cut then loses acknowledged \
-                 writes that were not flushed"
-            ),
-            CachesOff::Measured => format!(
-                "write caches off, as it was measured; {kept}. Leave this line out to keep them on: writes alone may be up to three \
-                 times as fast, beside reads no faster, and a power cut loses acknowledged writes that were not flushed"
-            ),
-        }
-    }
-
-    /// What turns off the cache of `$disk`.
-    fn command(is_flash: bool) -> &'static str {
-        if is_flash {
-            "case $disk in /dev/nvme*) nvme set-feature $disk -f 6 -v 0;; *) hdparm -W0 $disk;; esac"
-        } else {
-            "hdparm -W0 $disk"
-        }
-    }
 }
 
 /// So many KiB as mdadm(8) reads them.

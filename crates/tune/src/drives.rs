@@ -28,7 +28,7 @@ pub struct Asked {
 }
 
 /// More drives than this are a slip of the hand.
-const DRIVES_MAX: usize = 64;
+pub(crate) const DRIVES_MAX: usize = 64;
 
 /// How drives are written.
 const FORM: &str =

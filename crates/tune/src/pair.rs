@@ -52,12 +52,24 @@ pub(crate) struct Pair {
     /// What each seed says.
     #[serde(skip)]
     pub(crate) seeds: Vec<OfSeed>,
-    /// Whether work at a rate has no more late blocks with the second than with the first.
+    /// How punctual work at a rate is with the second.
     #[serde(skip)]
-    pub(crate) keeps_rate: bool,
+    pub(crate) rate: Rate,
     /// Whether there was no time for more seeds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_cut: bool,
+}
+
+/// How punctual work at a rate is with the second value, the worst first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rate {
+    /// More of its blocks are late than with the first, or none is due by a rate.
+    #[default]
+    Lost,
+    /// No more are late.
+    Kept,
+    /// None is late.
+    Met,
 }
 
 /// What the two trials with one seed say.
@@ -263,7 +275,7 @@ impl Pair {
                 record.at.insert(both.key.into(), Json::from(value));
             }
         }
-        let keeps_rate = keeps_rate(&records);
+        let late = records.each_ref().map(|of| late(of));
         let known = doubts(&Verdict::new(alone, &records[0], &layout.wishes())?);
         let mut records = records.concat();
         for (trial, record) in records.iter_mut().enumerate() {
@@ -290,7 +302,7 @@ impl Pair {
             error_percent: intervals().flatten().sum(),
             better: verdict.better,
             unit: verdict.unit.clone(),
-            keeps_rate,
+            rate: Rate::of(late),
             is_cut: false,
         })
     }
@@ -300,7 +312,7 @@ impl Pair {
         let (better, unit) = (Better::Higher, String::new());
         let failed = Some(why);
         let (times, keeps_limits, doubts, seeds) = (None, true, Vec::new(), Vec::new());
-        let (error_percent, keeps_rate, is_cut) = (0.0, false, false);
+        let (error_percent, rate, is_cut) = (0.0, Rate::default(), false);
         Pair {
             times,
             failed,
@@ -310,7 +322,7 @@ impl Pair {
             better,
             unit,
             seeds,
-            keeps_rate,
+            rate,
             is_cut,
         }
     }
@@ -366,7 +378,7 @@ impl Pair {
         let mut all = Pair {
             failed: self.failed.or(other.failed),
             keeps_limits: self.keeps_limits && other.keeps_limits,
-            keeps_rate: self.keeps_rate && other.keeps_rate,
+            rate: self.rate.min(other.rate),
             seeds: [self.seeds, other.seeds].concat(),
             ..self
         };
@@ -393,11 +405,20 @@ impl Pair {
     }
 }
 
-/// Whether blocks that are due by a rate come as punctually with the second value as with the first.
-fn keeps_rate([first, second]: &[Vec<Record>; 2]) -> bool {
-    let late = |of: &[Record]| of.iter().map(|record| record.sample("underruns")).sum();
-    let late: [Option<f64>; 2] = [late(first), late(second)];
-    matches!(late, [Some(first), Some(second)] if second <= first)
+/// How many blocks that are due by a rate are late, where any are due.
+fn late(of: &[Record]) -> Option<f64> {
+    of.iter().map(|record| record.sample("underruns")).sum()
+}
+
+impl Rate {
+    /// Of how many blocks are late with each value.
+    fn of(late: [Option<f64>; 2]) -> Rate {
+        match late {
+            [Some(_), Some(0.0)] => Rate::Met,
+            [Some(first), Some(second)] if second <= first => Rate::Kept,
+            _ => Rate::Lost,
+        }
+    }
 }
 
 /// What a verdict rests on that nobody measured.

@@ -172,7 +172,8 @@ impl Posed {
     }
 }
 
-/// The wishes with what the experiment's `[ask]` has beside them. Its objective is of what is known beforehand, of which there is one.
+/// The wishes with what the experiment's `[ask]` has beside them. Its objective is of what is known beforehand, of which
+/// there is one.
 fn with_asked(experiment: &Experiment, mut wishes: Wishes) -> Wishes {
     for text in experiment.asked(ask::SUBJECT_TO) {
         if !wishes.subject_to.iter().any(|own| own.trim() == text) {
@@ -244,6 +245,7 @@ pub fn tune_experiment(
     let answer = first.map(|first| &first.at);
     let (front, is_modelled) = front_of(posed, &space, open, (&verdict, &records), answer)?;
     let risk = best.and_then(|best| posed.risk_of(&space.trials[best]));
+    let said = Said { posed, space: &space, verdict: judged, best, confirmed }.told(clock);
     let beside = beside(posed, &space, open, (answer, &records), risk.as_ref())?;
     // What is built is another layout, where a slower rig turned the choice.
     let trials = measured + rivals.trials;
@@ -252,7 +254,6 @@ pub fn tune_experiment(
     let decides = Decides::of(&verdict);
     let what_if = what_if(posed, &space, (open, clock), ([&verdict, judged], &records))?;
     let WhatIf { reasons, in_doubt, sensitivity, not_tried } = what_if;
-    let said = Said { posed, space: &space, verdict: judged, best, confirmed };
     let mut lines = said.lines(risk.as_ref(), &front, &beside);
     lines.extend(posed.known_line(&space, best, beforehand));
     let is_best = |row: &FrontRow| answer == Some(&row.at);
@@ -296,10 +297,11 @@ pub fn tune_experiment(
     })
 }
 
-/// Whether the drives of an experiment can be ranked in the state that it gives them.
-pub(crate) fn check_credit(space: &Space) -> Result<()> {
+/// Whether the drives of an experiment, which may be that of a file, can be ranked in the state that it gives them.
+pub(crate) fn check_credit(space: &Space, is_of_file: bool) -> Result<()> {
     let members = space.trials.iter().flat_map(|trial| &trial.setup.volume.members);
-    credit::check(&space.experiment, members.filter_map(|member| Some(&**member.drive()?)))
+    let drives = members.filter_map(|member| Some(&**member.drive()?));
+    credit::check(&space.experiment, drives, is_of_file)
 }
 
 /// The front, with what fails and what is kept as a spare; and whether a failed member is modelled.
@@ -387,6 +389,14 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
+    /// The same, and whoever waits is told: what is measured from now on stands beside it.
+    fn told(self, clock: &Clock) -> Self {
+        if self.best.is_some() {
+            clock.tell(&self.sentence());
+        }
+        self
+    }
+
     /// What to build; where only one layout is asked about, what that does.
     fn sentence(&self) -> String {
         let Verdict { answer, .. } = self.verdict;

@@ -78,7 +78,8 @@ pub(crate) fn of_trial(trial: &Trial) -> Result<Vec<Line>> {
     Ok(lines.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// What a cloud lets so many volumes do; `of_host` is what the machine lets pass, in I/Os and bytes a second, where that is stated.
+/// What a cloud lets so many volumes do; `of_host` is what the machine lets pass, in I/Os and bytes a second, where that is
+/// stated.
 fn line(drive: &Drive, count: usize, of_host: [Option<u64>; 2]) -> Result<Option<Line>> {
     let Ok(cloud) = drive.cloud() else { return Ok(None) };
     let members = count as f64;

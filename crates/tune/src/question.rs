@@ -628,8 +628,8 @@ pub(crate) mod tests {
         );
         assert_eq!(
             said("3x st16000nm001g", 1, &["md-raid6"]),
-            "--level md-raid6: it needs 4 members, and there are 3; take more drives, or take md-mirror, md-raid10, md-raid10-f2, md-raid10-o2, md-raid10-f3 \
-             or md-raid5"
+            "--level md-raid6: it needs 4 members, and there are 3; take more drives, or take md-mirror, \
+             md-raid10, md-raid10-f2, md-raid10-o2, md-raid10-f3 or md-raid5"
         );
         let both = said("3x st16000nm001g", 2, &["md-raid5", "md-raid6"]);
         assert!(

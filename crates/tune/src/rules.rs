@@ -74,8 +74,8 @@ pub struct Case {
 const NO_LIMIT_KIB: u64 = 1 << 40;
 
 impl Case {
-    /// What an experiment's work asks, its first workload before others; chunks of any size can be had. Programs on files, which
-    /// are no `requests`, read as often as they write.
+    /// What an experiment's work asks, its first workload before others; chunks of any size can be had. Programs on files,
+    /// which are no `requests`, read as often as they write.
     pub(crate) fn of(experiment: &Experiment, media: Media, parity: bool, requests: bool) -> Case {
         let of = |name: &str, key: &str| {
             experiment.value(&format!("workload.{name}.{key}")).map(|value| value.to_string())
@@ -128,6 +128,8 @@ pub enum Media {
     Flash,
     /// A cloud's volumes.
     Remote,
+    /// Those of AWS, which has rules of its own for them.
+    Ebs,
 }
 
 impl Media {
@@ -145,6 +147,7 @@ impl Media {
             (_, [Some(seek_ms), Some(rotation_ms), Some(mb)]) => {
                 Media::Disk { position_s: (seek_ms + rotation_ms) / 1e3, bytes_per_s: mb * 1e6 }
             }
+            _ if drive.is_remote() && drive.name.starts_with("ebs-") => Media::Ebs,
             _ if drive.is_remote() => Media::Remote,
             _ if drive.is_rotational() => Media::Ideal,
             _ => Media::Flash,
@@ -158,7 +161,7 @@ impl Media {
             Media::Shingled => Some("a shingled disk rewrites whole bands of tracks"),
             Media::Ideal => Some("an ideal disk has no tracks"),
             Media::Flash => Some("flash serves many requests at once"),
-            Media::Remote => Some("a cloud volume serves many requests at once"),
+            Media::Remote | Media::Ebs => Some("a cloud volume serves many requests at once"),
         }
     }
 }
@@ -226,13 +229,15 @@ pub fn rules(case: &Case) -> Vec<Rule> {
 
 /// Amazon's user guide: what to build of its volumes, and what not.
 fn of_aws(case: &Case) -> Rule {
-    if case.parity && matches!(case.media, Media::Remote) {
+    if case.parity && matches!(case.media, Media::Ebs) {
         return Rule {
             name: "AWS",
             says: "advises against parity".into(),
             chunk_kib: None,
             agrees: Some(false),
-            why: "its user guide does not recommend RAID 5 and 6 on EBS, where writing parity takes I/Os that are paid for".into(),
+            why: "its user guide does not recommend RAID 5 and 6 on EBS, where writing parity takes I/Os that are paid \
+                  for"
+                .into(),
         };
     }
     Rule {
@@ -367,9 +372,12 @@ mod tests {
             let rules = rules(&Case { media, parity, ..EXOS });
             rules.into_iter().find(|rule| rule.name == "AWS").unwrap()
         };
-        let parity = of(Media::Remote, true);
+        let volume = |name: &str| Media::of(&catalogue::drive(name).unwrap()).unwrap();
+        let parity = of(volume("gp3[size=500GiB]"), true);
         assert_eq!((parity.says.as_str(), parity.agrees), ("advises against parity", Some(false)));
-        for (media, parity) in [(Media::Remote, false), (EXOS.media, true)] {
+        // Azure's are not EBS.
+        let azure = volume("azure-premium-ssd-v2[size=200GiB]");
+        for (media, parity) in [(Media::Ebs, false), (azure, true), (EXOS.media, true)] {
             assert_eq!((of(media, parity).chunk_kib, of(media, parity).agrees), (Some(512), None));
         }
     }

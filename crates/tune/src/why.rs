@@ -107,8 +107,8 @@ fn of_figures(question: &Question) -> Vec<Change> {
     changed.collect()
 }
 
-/// What goes through the page cache, past it. Writes in a short trial, for they are small and many then. Reads in a whole one: under
-/// `media` the programs have not spread over a mirror's disks when a short one ends.
+/// What goes through the page cache, past it. Writes in a short trial, for they are small and many then. Reads in a whole
+/// one: under `media` the programs have not spread over a mirror's disks when a short one ends.
 fn of_page_cache(experiment: &Experiment) -> Vec<Change> {
     let buffered = experiment.workloads.iter().filter(|name| {
         let direct = experiment.value(&format!("workload.{name}.direct"));
@@ -225,8 +225,8 @@ pub(crate) fn reasons(
         leave_out_what_starves(tried, [best, other], &mut changes, clock)?;
     }
     let (records, left) = measured_until(tried, [best, other], &changes, clock)?;
-    // Each alone: what the change sets may be all that tells them apart. What has not settled, or only filled caches, says nothing
-    // of what drives do in the end, however short the trial was to be.
+    // Each alone: what the change sets may be all that tells them apart. What has not settled, or only filled caches, says
+    // nothing of what drives do in the end, however short the trial was to be.
     let measured = |records: &[Record]| -> Result<Option<f64>> {
         let verdict = Verdict::new(&tried.manifest, records, &tried.wishes())?;
         Ok(verdict.ranked.first().map(|ranked| ranked.value))
@@ -421,8 +421,8 @@ mod tests {
         );
     }
 
-    /// A short trial ended before the programs had spread over the mirror, which was said to be 2.3 times slower (53 against 124
-    /// MB/s); a whole one, as `ileave run` makes it, has 325 against 121, and the kernel 321 against 122.
+    /// A short trial ended before the programs had spread over the mirror, which was said to be 2.3 times slower (53 against
+    /// 124 MB/s); a whole one, as `ileave run` makes it, has 325 against 121, and the kernel 321 against 122.
     #[test]
     fn past_the_page_cache_reads_in_order_settle_first() {
         let of = |op: &str| {

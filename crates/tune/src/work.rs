@@ -1,5 +1,7 @@
 //! Work by name: what each name stands for, as the workloads of an experiment.
 
+mod traced;
+
 use crate::drives::Drives;
 use crate::in_flight::InFlight;
 use block::SECTOR_BYTES;
@@ -7,7 +9,6 @@ use block::units::parse_sectors;
 use lab::catalogue::Drive;
 use lab::experiment::PageCache;
 use lab::formats::fio;
-use lab::trace::Trace;
 use lab::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -121,8 +122,18 @@ pub(crate) fn is_unwaited(work: &toml::Table) -> bool {
 /// The sample that only a trial with a length of its own has.
 const ELAPSED: &str = "elapsed_s";
 
-/// A trace of fewer requests chooses no layout: its 99th percentile would be that of less than ten.
-const TRACED_MIN: u64 = 1000;
+/// What to write for cameras, which have no work with a name, where one seems to be asked for; films that are played have.
+fn of_cameras(name: &str) -> Option<String> {
+    let is_of_cameras = ["surveil", "camera", "cctv", "nvr"].iter().any(|of| name.contains(of));
+    let may_be_played = !is_of_cameras && name.contains("video");
+    (is_of_cameras || may_be_played).then(|| {
+        let players = if may_be_played { "for players write `media`; " } else { "" };
+        format!(
+            "{players}for cameras, write a fio job of writes in order with `rate=` (of one camera), `numjobs=` and \
+             `filename=`, and name its file"
+        )
+    })
+}
 
 impl Work {
     /// The work called `name`, or that of the experiment, fio job or block trace of this path, for such drives.
@@ -140,18 +151,14 @@ impl Work {
         let is_job = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("fio"));
         if !is_job && !path.exists() && path.extension().is_none() {
             let names = NAMED.map(|(known, _)| known);
-            let is_of_cameras =
-                ["surveil", "camera", "cctv", "nvr", "video"].iter().any(|of| name.contains(of));
             let next = did_you_mean(name, names, || {
-                if is_of_cameras {
-                    return "for cameras, write a fio job of writes in order with `rate=` (of one camera), `numjobs=` and `filename=`, \
-                            and name its file"
-                        .into();
-                }
-                format!(
-                    "write one of {}, or the path of an experiment, a fio job or a block trace",
-                    names.join(", ")
-                )
+                let any = || {
+                    format!(
+                        "write one of {}, or the path of an experiment, a fio job or a block trace",
+                        names.join(", ")
+                    )
+                };
+                of_cameras(name).unwrap_or_else(any)
             });
             return Err(Error::input(format!("no work is called `{name}`; {next}")));
         }
@@ -186,14 +193,7 @@ impl Work {
     pub fn of_files(name: &str) -> Result<Self> {
         let Some((known, text)) = ON_FILES.iter().find(|(known, _)| *known == name) else {
             let names = ON_FILES.map(|(known, _)| known);
-            let is_of_cameras =
-                ["surveil", "camera", "cctv", "nvr", "video"].iter().any(|of| name.contains(of));
             let next = did_you_mean(name, names, || {
-                if is_of_cameras {
-                    return "for cameras, write a fio job of writes in order with `rate=` (of one camera), `numjobs=` and `filename=`, \
-                            and name its file"
-                        .into();
-                }
                 format!(
                     "with --fs write one of {}, or put your own into an experiment",
                     names.join(", ")
@@ -202,40 +202,6 @@ impl Work {
             return Err(Error::input(format!("no work on files is called `{name}`; {next}")));
         };
         Work::read(known, &format!("workload {known} on files"), text, Vec::new())
-    }
-
-    /// The requests of a block trace at their own times: what layouts differ in is how long those take.
-    fn trace(name: &str, path: &Path) -> Result<Self> {
-        let survey = Trace::open(vec![path.into()], None, Vec::new())
-            .and_then(|trace| trace.survey())
-            .map_err(|error| {
-                error
-                    .context("as a block trace")
-                    .followed_by("an experiment's file ends in .toml, and a fio job's in .fio")
-            })?;
-        if survey.requests < TRACED_MIN {
-            return Err(Error::input(format!(
-                "{name} has {} requests, too few: the 99th percentile would rest on fewer than ten. Use a trace of {TRACED_MIN} \
-                 or more; `ileave run` replays this one as it is, by `kind = \"trace\"` in an experiment",
-                survey.requests
-            )));
-        }
-        let mut tables = toml::Table::new();
-        let about = format!(
-            "{} requests of {name} at their own times, {} reads and {} writes in {:.0} s",
-            survey.requests,
-            survey.reads,
-            survey.writes,
-            survey.span_ns as f64 / 1e9
-        );
-        tables.insert("about".into(), about.into());
-        tables.insert("objective".into(), "min trace.latency_p99_ms".into());
-        let mut work = toml::Table::new();
-        work.insert("kind".into(), "trace".into());
-        work.insert("file".into(), name.into());
-        let works = toml::Table::from_iter([("trace".to_string(), toml::Value::from(work))]);
-        tables.insert("workload".into(), works.into());
-        Ok(Work { name: "trace".into(), origin: name.into(), tables, ..Work::default() })
     }
 
     fn read(name: &str, origin: &str, text: &str, warnings: Vec<String>) -> Result<Self> {
@@ -436,8 +402,8 @@ impl Work {
         Ok(())
     }
 
-    /// What the workload that knobs turn has in flight, and its name where others stand beside it; nothing where it has no depth
-    /// of its own.
+    /// What the workload that knobs turn has in flight, and its name where others stand beside it; nothing where it has no
+    /// depth of its own.
     pub(crate) fn in_flight(&self) -> Option<(InFlight, Option<String>)> {
         self.knobs().depth?;
         let mut work = self.clone();
@@ -454,8 +420,8 @@ impl Work {
         }
     }
 
-    /// What its knobs stand at; nothing where it has no such knob: what goes through the page cache or comes by the clock has no
-    /// depth of its own, and requests of several sizes have no one block.
+    /// What its knobs stand at; nothing where it has no such knob: what goes through the page cache or comes by the clock
+    /// has no depth of its own, and requests of several sizes have no one block.
     pub fn knobs(&self) -> Knobs {
         let Some(work) = &self.clone().turned().cloned() else { return Knobs::default() };
         let number = |key: &str| work.get(key)?.as_integer().map(i64::cast_unsigned);
@@ -522,6 +488,19 @@ mod tests {
         assert!(refused("drive.state.x=1").contains("that is no table"));
     }
 
+    /// `video` alone may be of players; and with files no fio job is taken, which was named there.
+    #[test]
+    fn cameras_are_told_of_a_job_and_players_of_media() {
+        let drives = Drives::read("4x 980 pro 1tb").unwrap();
+        let of = |name: &str| Work::find(name, &drives).unwrap_err().to_string();
+        let cameras = "for cameras, write a fio job of writes in order with `rate=` (of one camera), `numjobs=` and \
+                       `filename=`, and name its file";
+        assert!(of("video").ends_with(&format!("`video`; for players write `media`; {cameras}")));
+        assert!(of("video-surveillance").ends_with(&format!("`video-surveillance`; {cameras}")));
+        let files = Work::of_files("cctv").unwrap_err().to_string();
+        assert!(files.contains("; with --fs write one of build, mail, news, or"), "{files}");
+    }
+
     /// Between 16 and 17 disks `media` fell from 2722 to 1060 MB/s, and nothing in the answer said why.
     #[test]
     fn what_goes_past_the_page_cache_over_many_drives_says_so() {
@@ -539,7 +518,8 @@ mod tests {
         assert!(!is_cached && said.unwrap().starts_with("the page cache is not modelled"));
     }
 
-    /// The page cache fills whole rows of parity: over slow cloud volumes it is modelled, and over fast ones direct I/O stands for it.
+    /// The page cache fills whole rows of parity: over slow cloud volumes it is modelled, and over fast ones direct I/O
+    /// stands for it.
     #[test]
     fn a_backup_to_cloud_volumes_goes_through_the_page_cache() {
         let is_direct = |drives: &str, name: &str| {

@@ -17,6 +17,9 @@ use lab::{Error, Result};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 use store::expression::Objective;
 use store::known::KnownDrive;
@@ -211,8 +214,8 @@ impl Rigs {
             rigs.all().find(|kind| (kind.capabilities)().members != Members::Modelled)
         {
             return Err(Error::input(format!(
-                "{0} measures real disks, which tune does not choose; write the experiment with `--save FILE`, and measure it with \
-                 `ileave run FILE --on {0}`",
+                "{0} measures real disks, which tune does not choose; write the experiment with `--save FILE`, and measure it \
+                 with `ileave run FILE --on {0}`",
                 real.name
             )));
         }
@@ -224,6 +227,30 @@ impl Rigs {
 /// Who has waited as long is told what to build before what-if trials are made: Ctrl-C costs that no more.
 const LONG: Duration = Duration::from_secs(10);
 
+/// What is said then.
+fn early(sentence: &str, skips_what_ifs: bool) -> String {
+    let skip = if skips_what_ifs { "" } else { " (`--what-if 0s` skips the what-ifs)" };
+    format!("{sentence} Still measuring what stands beside it{skip}")
+}
+
+/// Says what it is told, once the `rest` of the time is over; nothing if this is gone by then, for the answer is there.
+fn after(rest: impl Fn() -> Duration, say: impl Fn(&str) + Send + 'static) -> impl Fn(&str) {
+    let (end, ended) = channel::<()>();
+    let waiting = Mutex::new(Some((ended, say)));
+    move |sentence| {
+        // It ends with this.
+        let _end = &end;
+        let waiting = waiting.lock().ok().and_then(|mut waiting| waiting.take());
+        let Some((ended, say)) = waiting else { return };
+        let (sentence, rest) = (sentence.to_string(), rest());
+        thread::spawn(move || {
+            if ended.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
+                say(&sentence);
+            }
+        });
+    }
+}
+
 /// Until when trials begin, from now on: always, where nothing is said, so that the same question has the same answer.
 fn clock(flags: &TuneFlags) -> Clock {
     let start = Instant::now();
@@ -231,13 +258,10 @@ fn clock(flags: &TuneFlags) -> Clock {
         // Of no time all is over.
         move || start.elapsed().as_secs_f64() / time.as_secs_f64().max(f64::MIN_POSITIVE)
     };
-    let mut clock = Clock::default().telling(move |sentence| {
-        if start.elapsed() >= LONG {
-            note(&format!(
-                "{sentence} What stands beside it is being measured; `--what-if 0s` leaves out what-if trials"
-            ));
-        }
-    });
+    let skips = flags.what_if.as_ref().is_some_and(|limit| limit.time.is_zero());
+    let say = move |sentence: &str| note(&early(sentence, skips));
+    let rest = move || LONG.saturating_sub(start.elapsed());
+    let mut clock = Clock::default().telling(after(rest, say));
     if let Some(Time { time, written }) = &flags.time_limit {
         clock = clock.within(written, spent(*time));
     }
@@ -347,4 +371,36 @@ fn save(file: &Path, text: &str) -> Result<()> {
         };
         Error::failure(format!("cannot write {}: {error}; {next}", file.display()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It was said only where the search alone took so long, and never where the trials after it did.
+    #[test]
+    fn who_waits_is_told_what_to_build_while_more_is_measured() {
+        let (said, heard) = channel();
+        let say = move |sentence: &str| said.send(early(sentence, false)).unwrap();
+        let tell = after(|| Duration::from_millis(20), say);
+        tell("Use md-raid6.");
+        assert_eq!(
+            heard.recv_timeout(Duration::from_secs(60)).unwrap(),
+            "Use md-raid6. Still measuring what stands beside it (`--what-if 0s` skips the what-ifs)"
+        );
+        assert_eq!(early("Use it.", true), "Use it. Still measuring what stands beside it");
+    }
+
+    #[test]
+    fn who_has_the_answer_is_told_no_more() {
+        let (said, heard) = channel();
+        let tell = after(|| Duration::from_secs(60), move |_: &str| said.send(()).unwrap());
+        tell("Use md-raid6.");
+        drop(tell);
+        // The thread ends without a word, and what it would have said it with is gone.
+        assert_eq!(
+            heard.recv_timeout(Duration::from_secs(30)),
+            Err(RecvTimeoutError::Disconnected)
+        );
+    }
 }

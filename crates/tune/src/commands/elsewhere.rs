@@ -2,7 +2,7 @@
 //! system has no such volume, the line says why.
 
 use super::requests::{raidz_kib, record_size};
-use super::{Command, Plan, Requests, build, ccd, near_level};
+use super::{Command, Plan, Remembered, Requests, build, ccd, near_level};
 use lab::file_system::btrfs_profiles;
 
 /// The commands of LVM, ZFS, btrfs, FreeBSD's GEOM, and NetBSD's ccd and RAIDframe.
@@ -327,7 +327,13 @@ fn lvm(plan: &Plan<'_>, options: &str) -> Line {
 
 /// A type with redundancy, which has a bitmap.
 fn lvm_raid(plan: &Plan<'_>, options: &str) -> Line {
-    let region = match plan.region_kib {
+    // What larger parts spare md's bitmap they spare this one, too.
+    let region_kib = match plan.remembered {
+        Remembered::PartsOfKib(kib) => Some(kib),
+        _ => plan.region_kib,
+    };
+    let region = match region_kib {
+        Some(kib) if kib.is_multiple_of(1 << 20) => format!(" --regionsize {}g", kib >> 20),
         Some(kib) if kib.is_multiple_of(1024) => format!(" --regionsize {}m", kib / 1024),
         Some(kib) => format!(" --regionsize {kib}k"),
         None => String::new(),
@@ -686,6 +692,15 @@ mod tests {
         assert!(of("md-raid10", 1).starts_with(&format!("{said}; spares are taken where ")));
         assert_eq!(of("md-stripe", 0), "LVM");
         assert_eq!(on("LVM", &plan("md-raid10", 6, 0)).0, "LVM");
+    }
+
+    /// LVM was given 64 MiB a bit beside md's of 1 GiB, where 64 MiB cost 60 times.
+    #[test]
+    fn lvm_s_bitmap_has_parts_as_large_as_md_s() {
+        let of = |remembered| on("LVM", &Plan { remembered, ..plan("md-raid10", 4, 0) }).1;
+        assert!(of(Remembered::PartsOfKib(1 << 20)).contains(" -I 64k --regionsize 1g -l "));
+        assert!(of(Remembered::PartsOfKib(1 << 19)).contains(" --regionsize 512m "));
+        assert!(of(Remembered::Parts).contains(" --regionsize 64m "));
     }
 
     /// No other system has far copies.

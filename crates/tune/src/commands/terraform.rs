@@ -156,7 +156,7 @@ impl Volume<'_> {
         let (name, mut value) = provisioned(name, Some(mib_per_s))?;
         let is_whole = |number: f64| (number - number.round()).abs() < NEARLY;
         if is_whole(rate) && !is_whole(mib_per_s) {
-            let _ = write!(value, " # MiB/s of {rate} MB/s; mb_per_s={rate}MiB makes {rate}");
+            let _ = write!(value, " # = {rate} MB/s; for {rate} MiB/s ask with mb_per_s={rate}MiB");
         }
         Some((name, value))
     }
@@ -221,7 +221,8 @@ mod tests {
         assert!(text.contains("throughput        = 500\n"), "{text}");
         // 953 came of 1000 without a word.
         let text = of("gp3[size=500GiB,iops=4000,mb_per_s=1000]");
-        let said = "throughput        = 953 # MiB/s of 1000 MB/s; mb_per_s=1000MiB makes 1000\n";
+        let said =
+            "throughput        = 953 # = 1000 MB/s; for 1000 MiB/s ask with mb_per_s=1000MiB\n";
         assert!(text.contains(said), "{text}");
         assert!(of("gp3[size=500GiB,iops=4000,mb_per_s=1000MiB]").contains("= 1000\n"));
     }
