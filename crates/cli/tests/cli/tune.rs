@@ -295,7 +295,9 @@ fn what_is_saved_runs() {
         String::from_utf8_lossy(&again.stderr)
             .contains("no layout meets what `ask.subject_to` asks")
     );
-    assert!(stdout(scratch.path(), &["run", "other.toml"]).contains("commit_p99 <= 1us"));
+    let ran = ileave(scratch.path(), &["run", "other.toml"]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&ran.stdout).contains("commit_p99 <= 1us"));
 }
 
 /// Whichever flag asks for the room, no layout has it: that is no wrong input, and the answer is what comes nearest.
