@@ -428,10 +428,10 @@ impl Figures<'_> {
 /// percentile follows from those of either.
 fn add(row: &mut Row, clone: &Row) {
     let of = |row: &Row, name: &str| row.samples.get(name).and_then(Json::as_f64);
-    // A mean, and how much there is of that which it is the mean of.
+    // A mean, and the rate of that which it is the mean of. Each clone syncs as often as it commits.
     let means = [
         ("latency_mean_ms", "requests_per_s"),
-        ("flush_mean_ms", "flushes"),
+        ("flush_mean_ms", "commits_per_s"),
         ("commit_mean_ms", "commits_per_s"),
     ];
     let mean = |(mean, rate): (&'static str, &str)| {
