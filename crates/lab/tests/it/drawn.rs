@@ -7,15 +7,14 @@ use lab::run::Run;
 use std::collections::BTreeMap;
 use store::record::Record;
 
-/// Whether every cell is run, or every fourth: three layouts of a load follow each other.
+/// Whether many cells are run, or few: three layouts of a load follow each other.
 pub(crate) fn is_whole() -> bool {
     ["ILEAVE_REQUIRE", "UPDATE"].into_iter().any(|of| std::env::var_os(of).is_some())
 }
 
-/// Ours of these cells, by the draw and the name of the cell.
-pub(crate) fn ours(draw: &str, text: &str) -> BTreeMap<String, Record> {
+/// Ours of every so many of these cells, by the draw and the name of the cell.
+pub(crate) fn ours(draw: &str, text: &str, step: usize) -> BTreeMap<String, Record> {
     let experiment = Experiment::parse("x.toml", &format!("run.repeats = 1\n{text}")).unwrap();
-    let step = if is_whole() { 1 } else { 4 };
     let planned = Run::plan(&experiment, &Sim).unwrap();
     let some = planned.without(|trial| !trial.cell.workload_index.is_multiple_of(step));
     let ran = some.open(Keep::Nowhere).unwrap().finish(&mut |_| ()).unwrap();

@@ -12,7 +12,7 @@ const DRAW: (&str, &str) = ("21", include_str!("../data/md/streams-21.toml"));
 
 #[test]
 fn streams_side_by_side_are_as_fast_as_in_the_kernel() {
-    let ours = crate::drawn::ours(DRAW.0, DRAW.1);
+    let ours = crate::drawn::ours(DRAW.0, DRAW.1, if is_whole() { 1 } else { 4 });
     let is_ours = |line: &&str| ours.contains_key(line.split(',').next().expect("it has columns"));
     let lines: Vec<&str> = LINES.lines().skip(2).filter(is_ours).collect();
     assert_eq!(ours.len(), if is_whole() { 60 } else { 15 });
