@@ -336,6 +336,10 @@ fn three_failures_are_survived_by_more_than_a_mirror_of_all() {
 /// A disk of an instance is replaced by nobody, and what its file guesses is said where the figure rests on it.
 #[test]
 fn disks_of_an_instance_are_what_they_are() {
+    // Three searches, two with their what-ifs, take half a minute: where everything is required.
+    if std::env::var_os("ILEAVE_REQUIRE").is_none() {
+        return;
+    }
     let answer = |name: &str, spares: usize, clock: Clock| {
         let drives = Drives::new(4, catalogue::drive(name).unwrap()).unwrap();
         let work = Work::find("postgres", &drives).unwrap();
