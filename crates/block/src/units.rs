@@ -159,8 +159,16 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{bytes}B")
 }
 
-/// Writes a number of sectors with the size that they are, for whoever wrote either: `128 sectors (64KiB)`. A size that no short
-/// number has exactly is rounded: `35156656128 sectors (18.0 TB)`.
+/// Writes a number of bytes as those who sell drives do, to a tenth: `18 TB`, `1.9 TB`, `480 GB`.
+pub fn format_decimal(bytes: u64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let larger = units.into_iter().find(|(scale, _)| bytes as f64 >= *scale);
+    let (scale, unit) = larger.unwrap_or((1.0, "B"));
+    format!("{} {unit}", (bytes as f64 / scale * 10.0).round() / 10.0)
+}
+
+/// Writes a number of sectors with the size that they are, for whoever wrote either: `128 sectors (64KiB)`. A size that
+/// no short number has exactly is rounded: `35156656128 sectors (18.0 TB)`.
 pub fn format_sectors(sectors: u64) -> String {
     const DIGITS_MAX: usize = 4;
     let bytes = sectors.saturating_mul(SECTOR_BYTES);
@@ -284,6 +292,13 @@ mod tests {
         assert_eq!(time, "`m` is not a unit of times; write `min` for minutes");
         assert_eq!(in_binary("1.5 mb").as_deref(), Some("1.5MiB"));
         assert_eq!([in_binary("64k"), in_binary("64KiB"), in_binary("64")], [None, None, None]);
+    }
+
+    #[test]
+    fn sizes_are_written_as_they_are_sold() {
+        let sizes = [18_000_207_937_536, 1_920_383_410_176, 480_103_981_056, 64 << 20, 512];
+        let written = sizes.map(format_decimal);
+        assert_eq!(written, ["18 TB", "1.9 TB", "480.1 GB", "67.1 MB", "512 B"]);
     }
 
     #[test]

@@ -91,8 +91,9 @@ const CAPACITY_SAMPLE: &str = "capacity_per_s";
 /// The samples of a member that is restored; the second where it was restored in the end.
 const REBUILD_SAMPLES: [&str; 2] = ["rebuilt_share", "rebuild_s"];
 
-/// The sample by which a trial is judged that makes as many requests as it is told to: by how long they take. The mean where a
-/// program waits for them: then it ranks what does not keep the rate as the rate would. Where no program waits for any, by the rate.
+/// The sample by which a trial is judged that makes as many requests as it is told to: by how long they take. The mean
+/// where a program waits for them: then it ranks what does not keep the rate as the rate would. Where no program waits
+/// for any, by the rate.
 fn first(trial: &Trial) -> Option<&'static str> {
     let all =
         |is: fn(&Requests) -> bool| trial.requests().next().is_some() && trial.requests().all(is);

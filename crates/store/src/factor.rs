@@ -171,6 +171,21 @@ impl Factors {
         self.of(path).with_unit(value)
     }
 
+    /// A workload with values of its factors: `tar[files=100]`.
+    pub fn named_under<'a>(
+        &self,
+        workload: &str,
+        given: impl IntoIterator<Item = (&'a String, &'a Json)>,
+    ) -> String {
+        let given = given.into_iter();
+        let words =
+            given.map(|(path, value)| format!("{}={}", short_key(path), self.shown(path, value)));
+        match words.collect::<Vec<_>>().as_slice() {
+            [] => workload.into(),
+            words => format!("{workload}[{}]", words.join(",")),
+        }
+    }
+
     /// The factors' values in one line, without the keys' sections: `interleave 64 (32 KiB), block 4KiB`.
     pub fn label(&self, at: &Map<String, Json>) -> String {
         if at.is_empty() {

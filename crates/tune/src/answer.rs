@@ -21,6 +21,15 @@ use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
 use verdict::tables::{STRONG, fits, fitted, labelled, marked, paragraphs, table};
 
+/// What comes first of the lines: that no layout keeps the rate that was asked for. All else is about an answer that
+/// will not do.
+const URGENT: &str = "too slow";
+
+/// Puts first what must come first.
+pub(crate) fn urgent_first(lines: &mut [(String, String)]) {
+    lines.sort_by_key(|(about, _)| about != URGENT);
+}
+
 /// What was found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tuned {
@@ -53,8 +62,8 @@ pub struct Tuned {
     pub read_ahead: Option<ReadAhead>,
     /// Which block size the file system is to have; null where none was tried.
     pub blocks: Option<Blocks>,
-    /// Which option the file system is to be mounted with; null where none was tried on the layout that is chosen. Where another layout is
-    /// chosen for its option, `best` has that, too.
+    /// Which option the file system is to be mounted with; null where none was tried on the layout that is chosen.
+    /// Where another layout is chosen for its option, `best` has that, too.
     pub mount: Option<Mount>,
     /// Whether XFS is to know the stripes of the layout that is chosen; null where that was not tried.
     pub align: Option<Align>,
@@ -73,7 +82,8 @@ pub struct Tuned {
     pub warnings: Vec<String>,
     /// Cells measured by the search, each seed counted; not those of spares, failed members and what-ifs.
     pub evaluations: usize,
-    /// Cells that the search still asked for when the time was over (`--time-limit`): at least so many more would have been measured.
+    /// Cells that the search still asked for when the time was over (`--time-limit`): at least so many more would have
+    /// been measured.
     pub evaluations_left: usize,
     /// Short trials that said which cells to measure.
     pub short_evaluations: usize,
@@ -187,8 +197,8 @@ const LAST_OF_FIRST: &str = "room";
 /// The first column of the third, where what is left is too wide for one, too.
 const FIRST_OF_LAST: &str = "all data lost in 5 years";
 
-/// A table of a front; where no screen's line has room for it, one of what layouts do and one of what they risk, and where that is
-/// too wide, too, the chances in one of their own.
+/// A table of a front; where no screen's line has room for it, one of what layouts do and one of what they risk, and
+/// where that is too wide, too, the chances in one of their own.
 fn in_parts(
     heading: &[String],
     rows: &[Vec<String>],
@@ -262,6 +272,15 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// "The best reaches about 10 % of the rate" stood seven lines below an answer that will not do.
+    #[test]
+    fn a_rate_that_is_not_kept_is_said_first() {
+        let of = |about: &str| (about.to_string(), String::new());
+        let mut lines = ["next best", "state", "too slow", "risk"].map(of);
+        urgent_first(&mut lines);
+        assert_eq!(lines.map(|(about, _)| about), ["too slow", "next best", "state", "risk"]);
+    }
 
     /// Nine columns were wrapped within their cells, up to seven lines for a row.
     #[test]

@@ -335,7 +335,8 @@ impl OfExperiment<'_> {
         manifest.workloads.iter().any(|name| !manifest.only_read.contains(name))
     }
 
-    /// The option of mount(8) that is tried of the layout that `trial` is of, if one is: no measurement tests a model on such options.
+    /// The option of mount(8) that is tried of the layout that `trial` is of, if one is: no measurement tests a model
+    /// on such options.
     pub(crate) fn mount_option(&self, trial: &Trial) -> Option<Both> {
         let is_asked = self.asks_the_kernel(trial);
         let option = self.kind_of_files(trial).and_then(mount::tried).filter(|_| is_asked);

@@ -114,8 +114,9 @@ fn of_question(tried: &Tried<'_>, others: &[&MoreSpares], rows: &mut [FrontRow])
     Ok(asked.is_empty() || ran.iter().any(|ran| ran.as_ref().map_or_else(is_left_out, |_| true)))
 }
 
-/// Where a row of several workloads stands with a member failed: a share of the best, as all rows are; where it is faster than all
-/// whole layouts, of its own. Beside itself alone it would always be the best. None where that cannot be judged.
+/// Where a row of several workloads stands with a member failed: a share of the best, as all rows are; where it is
+/// faster than all whole layouts, of its own. Beside itself alone it would always be the best. None where that cannot
+/// be judged.
 fn share(
     tried: &Tried<'_>,
     others: &[&MoreSpares],
@@ -393,8 +394,8 @@ mod tests {
         assert!(row.degraded.is_some_and(|degraded| degraded < row.value), "{row:?}");
     }
 
-    /// Appends to RAID 5 over six drives of an instance are faster with one failed: 2.6 commands a request, not 3, as a real kernel over
-    /// modelled drives counts them, too (77 MB/s whole, 112 with a drive failed).
+    /// Appends to RAID 5 over six drives of an instance are faster with one failed: 2.6 commands a request, not 3, as a
+    /// real kernel over modelled drives counts them, too (77 MB/s whole, 112 with a drive failed).
     #[test]
     fn what_is_faster_with_a_failed_drive_says_why() {
         let text = "run.repeats = 1\nvolume.drives = '6xi3en'\nvolume.level = 'md-raid5'\nvolume.interleave = '256KiB'\n\

@@ -240,8 +240,8 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
     Ok((Asked { count: Some(count), drive, devices }, Said { notes }))
 }
 
-/// What is on the drives that are taken now, and lost with a new layout, and what is to be known of them: a budget may take fewer than
-/// the system has.
+/// What is on the drives that are taken now, and lost with a new layout, and what is to be known of them: a budget may
+/// take fewer than the system has.
 pub fn warnings(inventory: &Inventory, drives: &Drives) -> Vec<String> {
     let taken: Vec<&str> = drives.devices.iter().map(String::as_str).collect();
     let mut warnings = in_use(inventory, &taken);

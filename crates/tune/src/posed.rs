@@ -2,7 +2,7 @@
 
 pub(crate) mod search;
 
-use crate::answer::{Difference, Tuned};
+use crate::answer::{Difference, Tuned, urgent_first};
 use crate::beside::{Beside, OfExperiment};
 use crate::clock::Clock;
 use crate::commands::{self, Command};
@@ -260,7 +260,8 @@ pub fn tune_experiment(
     lines.extend(degraded::lines(&front, is_best, verdict.better, is_modelled));
     lines.extend(decides.line(str::to_string));
     turns::put_behind_doubts(&mut lines, in_doubt);
-    turns::say(&mut lines, &sensitivity);
+    lines.extend(turns::lines(&sensitivity));
+    urgent_first(&mut lines);
     let not_tried = clock.say(&mut lines, unconfirmed.into_iter().chain(not_tried));
     Ok(Tuned {
         best: first.map(|first| first.at.clone()).unwrap_or_default(),

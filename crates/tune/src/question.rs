@@ -269,10 +269,10 @@ impl Question {
             return is_modelled && is_even && WIDTHS.iter().any(is_usual);
         }
         match level.name {
-            // A mirror of three is what three copies are on three members: near ones are the same.
+            // On three members all copies are three, whoever asks for fewer. A mirror has the same places as near ones, and
+            // chooses another copy to read.
             "md-mirror" => members <= 3 || self.survive > 2,
-            "md-raid10-f3" if members == 3 => self.survive <= 2,
-            "md-raid10-n3" if members == 3 => false,
+            "md-raid10-n3" | "md-raid10-f3" if members == 3 => self.survive <= 2,
             // Over as many members as copies offset ones all have the same.
             "md-raid10" | "md-raid10-o2" | "btrfs-raid10" => members > 2 && self.survive < 2,
             "md-raid10-n3" | "md-raid10-f3" | "btrfs-raid1c3" => self.survive == 2,
@@ -629,7 +629,7 @@ pub(crate) mod tests {
         assert_eq!(
             said("3x st16000nm001g", 1, &["md-raid6"]),
             "--level md-raid6: it needs 4 members, and there are 3; take more drives, or take md-mirror, \
-             md-raid10, md-raid10-f2, md-raid10-o2, md-raid10-f3 or md-raid5"
+             md-raid10, md-raid10-f2, md-raid10-o2, md-raid10-n3, md-raid10-f3 or md-raid5"
         );
         let both = said("3x st16000nm001g", 2, &["md-raid5", "md-raid6"]);
         assert!(
@@ -695,7 +695,7 @@ pub(crate) mod tests {
         // Three drives may have three copies, whoever asks for less: they were the safest and the fastest, and not shown.
         for survive in [0, 1, 2] {
             let of_three = names(&question("3x st18000nm000j", "media", survive));
-            for copies in ["md-mirror", "md-raid10-f3"] {
+            for copies in ["md-mirror", "md-raid10-n3", "md-raid10-f3"] {
                 assert!(of_three.contains(&copies), "{survive}: {of_three:?}");
             }
         }

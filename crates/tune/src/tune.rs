@@ -1,6 +1,6 @@
 //! From the question to the answer.
 
-use crate::answer::Tuned;
+use crate::answer::{Tuned, urgent_first};
 use crate::beside::OfQuestion;
 use crate::candidate::Candidate;
 use crate::clock::Clock;
@@ -92,7 +92,8 @@ fn answered(
     lines.extend(costs::line(&tried, best, &verdict));
     lines.extend(without_copies.as_ref().map(WithoutCopies::line));
     lines.extend(beside.lines().chain(degraded).chain(decides.line(of_md)));
-    turns::say(&mut lines, &doubts);
+    lines.extend(turns::lines(&doubts));
+    urgent_first(&mut lines);
     let not_tried = clock.say(&mut lines, unconfirmed.into_iter().chain(not_tried));
     let [short_evaluations_left, evaluations_left] = clock.left_of_search();
     Ok(Tuned {
@@ -162,8 +163,8 @@ fn ranked_of<'v>(judged: &'v Verdict, best: &Candidate) -> Result<&'v Ranked> {
     })
 }
 
-/// Levels that are named and not tried, and what is said of the work where it runs on the layout that is chosen, as that nothing polls
-/// through md; what was said of the work before is not said again.
+/// Levels that are named and not tried, and what is said of the work where it runs on the layout that is chosen, as
+/// that nothing polls through md; what was said of the work before is not said again.
 fn warnings(tried: &Tried<'_>, best: &Candidate) -> Result<Vec<String>> {
     let plan = Run::plan(&tried.with(&best.settings(), 0)?, tried.rig())?;
     let is_known =

@@ -306,17 +306,6 @@ fn sensitivity(others: &[&Doubt]) -> String {
     }
 }
 
-/// Says what would change the answer, behind all else, and puts first what must come first.
-pub(crate) fn say(lines: &mut Vec<Line>, doubts: &[Doubt]) {
-    lines.extend(self::lines(doubts));
-    too_slow_first(lines);
-}
-
-/// Puts it first that no layout keeps the rate that was asked for: all else is about an answer that will not do.
-fn too_slow_first(lines: &mut [Line]) {
-    lines.sort_by_key(|(about, _)| about != "too slow");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -324,15 +313,6 @@ mod tests {
     use crate::doubt::by_full_trials;
     use crate::why::Reason;
     use store::quantity::Better;
-
-    /// "The best reaches about 10 % of the rate" stood seven lines below an answer that will not do.
-    #[test]
-    fn a_rate_that_is_not_kept_is_said_first() {
-        let of = |about: &str| (about.to_string(), String::new());
-        let mut lines = ["next best", "state", "too slow", "risk"].map(of);
-        too_slow_first(&mut lines);
-        assert_eq!(lines.map(|(about, _)| about), ["too slow", "next best", "state", "risk"]);
-    }
 
     fn doubt(what: &str, otherwise: f64, ahead: f64) -> Doubt {
         let holds = ahead >= 1.0;

@@ -287,9 +287,9 @@ fn changed(candidate: &Candidate, keys: &Settings) -> Settings {
 /// The requests that show whether reads find a place.
 const PROBE_REQUESTS: &str = "200";
 
-/// Leaves out shorter queues of the drives with which reads over parity find no place: nobody is to choose by such figures, and
-/// md's reading again makes their trials long. Of twelve disks with two parities under `object-store` they were four fifths of all
-/// the processor's time.
+/// Leaves out shorter queues of the drives with which reads over parity find no place: nobody is to choose by such
+/// figures, and md's reading again makes their trials long. Of twelve disks with two parities under `object-store` they
+/// were four fifths of all the processor's time.
 fn leave_out_what_starves(
     tried: &Tried<'_>,
     both: [&Candidate; 2],
@@ -444,8 +444,9 @@ mod tests {
         assert!((2.4..3.0).contains(&mirror_times), "{past:?}");
     }
 
-    /// What fio sends by default has one request in flight per program: "workload.a.depth = 64: a program that uses psync …", said
-    /// the answer. What fills all of its span cannot be twice as large, which only a trial says: that ended the answer, too.
+    /// What fio sends by default has one request in flight per program: "workload.a.depth = 64: a program that uses
+    /// psync …", said the answer. What fills all of its span cannot be twice as large, which only a trial says: that
+    /// ended the answer, too.
     #[test]
     fn what_ifs_that_are_refused_are_no_error() {
         let drives = crate::Drives::read("2x wd740gd").unwrap();

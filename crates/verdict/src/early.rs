@@ -62,6 +62,9 @@ fn advice(manifest: &Manifest, ended: &[String], others: &[String]) -> String {
     }
     let keys = ended.iter().flat_map(|name| lengths(manifest, name));
     let keys: Vec<String> = keys.map(|path| format!("`{path}`")).collect();
+    if keys.is_empty() {
+        return "Give each the same `runtime`".into();
+    }
     let [it, goes] = if ended.len() == 1 { ["it", "goes"] } else { ["they", "go"] };
     format!("Leave out {}, and {it} {goes} on as long as {}", listed(&keys), listed(others))
 }

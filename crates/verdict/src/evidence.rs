@@ -1,12 +1,14 @@
 //! What measurements say of the model's error, for that kind of work on that kind of system.
 //!
 //! A choice is decided by a difference between layouts, so what counts is whether the model has differences the right
-//! way round. `data/` has every published or measured pair of layouts that differ in one thing, and ours beside it, md's as cells;
-//! docs/verdict.md says how it is written. Nothing is assumed: where no pair is like the question, that is said.
+//! way round. `data/` has every published or measured pair of layouts that differ in one thing, and ours beside it,
+//! md's as cells; docs/verdict.md says how it is written. Nothing is assumed: where no pair is like the question, that
+//! is said.
 
 mod class;
 mod closed;
 mod latencies;
+mod loads;
 mod md;
 mod pair;
 mod said;

@@ -29,7 +29,8 @@ pub(crate) struct Paced {
 }
 
 impl Paced {
-    /// What share of the rate asked for it reached: its last requests come as late as it is behind, and that grows with its length.
+    /// What share of the rate asked for it reached: its last requests come as late as it is behind, and that grows with
+    /// its length.
     pub(crate) fn reached(&self) -> f64 {
         (1.0 - self.late_ms / 1000.0 / self.ran_s).clamp(0.0, 1.0)
     }

@@ -32,6 +32,15 @@ impl<'a> Stated<'a> {
         self.at.get(&path).map(plain).or_else(|| self.setting(&path))
     }
 
+    /// The keys that are set of the workload itself; those of what it runs on have a section of their own.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        let own = |path: &'a String| {
+            path.strip_prefix("workload.")?.strip_prefix(&*self.workload)?.strip_prefix('.')
+        };
+        let all = self.settings.keys().chain(self.at.keys()).filter_map(own);
+        all.filter(|key| !key.contains('.'))
+    }
+
     /// The workloads that run side by side as this one, with their names; none where it is one by itself.
     pub(crate) fn streams(&self) -> Vec<(String, Stated<'a>)> {
         let stream = |path: &str| {

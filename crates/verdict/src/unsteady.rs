@@ -5,7 +5,7 @@ use crate::tables::{figure, listed};
 use std::collections::BTreeSet;
 use store::Manifest;
 use store::factor::Role;
-use store::record::{Record, short_key};
+use store::record::Record;
 
 /// Why a trial was not steady: none where it was, or where nobody can tell.
 pub fn reason(record: &Record) -> Option<String> {
@@ -59,7 +59,8 @@ fn is_deferred(record: &Record) -> bool {
 /// A member that is busy for more than this share of the time has a queue.
 const BUSY_SHARE: f64 = 0.9;
 
-/// Whether its requests come by the clock, nearly as many as can be done: as many are done as come, and only their queue can change.
+/// Whether its requests come by the clock, nearly as many as can be done: as many are done as come, and only their
+/// queue can change.
 fn is_at_limit(record: &Record) -> bool {
     let first = record.samples.names().next();
     let is_by_clock = first.is_some_and(|name| ["latency_p99_ms", "commit_p99_ms"].contains(&name));
@@ -140,22 +141,12 @@ pub fn overloaded(manifest: &Manifest, records: &[Record]) -> Option<String> {
 
 /// The loads of which every trial was overloaded, where others have trials that were not.
 fn overloading(manifest: &Manifest, records: &[Record]) -> Vec<String> {
-    let loads: Vec<String> = records
-        .iter()
-        .map(|record| {
-            let varied =
-                record.at.iter().filter(|(path, _)| manifest.factors.role(path) == Role::Load);
-            let of = |(path, value): (&String, &serde_json::Value)| {
-                format!("{}={}", short_key(path), manifest.factors.shown(path, value))
-            };
-            let words: Vec<String> = varied.map(of).collect();
-            if words.is_empty() {
-                record.workload.clone()
-            } else {
-                format!("{}[{}]", record.workload, words.join(","))
-            }
-        })
-        .collect();
+    let is_load = |path: &str| manifest.factors.role(path) == Role::Load;
+    let load = |record: &Record| {
+        let varied = record.at.iter().filter(|(path, _)| is_load(path));
+        manifest.factors.named_under(&record.workload, varied)
+    };
+    let loads: Vec<String> = records.iter().map(load).collect();
     let pairs = || loads.iter().zip(records);
     let served: BTreeSet<&String> =
         pairs().filter(|(_, record)| !record.is_overloaded()).map(|(load, _)| load).collect();
@@ -250,8 +241,8 @@ mod tests {
         assert!(point.text.ends_with("move at least 10.0 GiB"), "{}", point.text);
     }
 
-    /// A group has no keys of its own: "Raise `run.budget`" was said, which does nothing to streams that have ends; and who wrote a
-    /// fio job file has no `amount` to leave out.
+    /// A group has no keys of its own: "Raise `run.budget`" was said, which does nothing to streams that have ends; and
+    /// who wrote a fio job file has no `amount` to leave out.
     #[test]
     fn what_ends_the_streams_of_a_group_is_named() {
         let text = format!(

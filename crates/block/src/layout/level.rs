@@ -109,8 +109,9 @@ impl Level {
         self.lay_out_from(start_sectors, interleave_sectors, member_sectors)
     }
 
-    /// Lays it out behind so many sectors of each member, instead of those that mdadm would leave free (its data offset). `None`
-    /// where its system has a place of its own that nobody sets: LVM, btrfs, RAIDframe, and arrays of md under a stripe.
+    /// Lays it out behind so many sectors of each member, instead of those that mdadm would leave free (its data
+    /// offset). `None` where its system has a place of its own that nobody sets: LVM, btrfs, RAIDframe, and arrays of
+    /// md under a stripe.
     ///
     /// Three members of 1000 sectors as a stripe behind 16: 2952 sectors, three times 984.
     pub fn lay_out_behind(

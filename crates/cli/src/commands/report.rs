@@ -72,6 +72,11 @@ pub(super) fn none_meets(safe: bool, subject_to: &[String]) -> Option<Error> {
     Some(Error::failure(format!("no layout meets what {wishes} for")))
 }
 
+/// That no layout meets what the file of an experiment asks for.
+pub(super) fn of_file_unmet() -> Error {
+    Error::failure(format!("no layout meets what `{}` asks for", store::ask::SUBJECT_TO))
+}
+
 /// The output; where no layout meets what was asked, it is printed, and the command fails, as `ileave tune` does.
 fn said(output: String, verdict: &Verdict, wishes: &Wishes) -> Result<String> {
     let error = none_meets(wishes.safe, &wishes.subject_to).filter(|_| verdict.none_meets());

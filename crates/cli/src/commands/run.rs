@@ -2,6 +2,7 @@
 
 mod beside;
 
+use super::report::of_file_unmet;
 use super::written::PAGE;
 use super::{print, print_json, run_text};
 use crate::flags::{ExperimentFlags, RunFlags};
@@ -228,7 +229,8 @@ pub(super) fn verdict(
         let next = "give another objective: `ileave report";
         error.followed_by(format!("the results are kept; {next} {directory} --objective …`"))
     })?;
-    let unmet = verdict.none_meets().then(|| unmet_by_the_file(&manifest)).flatten();
+    let asks = !manifest.subject_to().is_empty();
+    let unmet = (asks && verdict.none_meets()).then(of_file_unmet);
     if json {
         let why = reasons(&manifest, &records, &verdict);
         let run = as_json::run(records.iter().zip(cpu), &why);
@@ -237,14 +239,6 @@ pub(super) fn verdict(
     let mut output = run_text(&manifest, &records, &verdict)?;
     writeln!(output, "\nResults: {directory}").expect("a string grows");
     Ok((output, unmet))
-}
-
-/// That no layout meets what the experiment asks for; nothing where it asks for nothing.
-fn unmet_by_the_file(manifest: &Manifest) -> Option<Error> {
-    let asks = !manifest.subject_to().is_empty();
-    asks.then(|| {
-        Error::failure(format!("no layout meets what `{}` asks for", store::ask::SUBJECT_TO))
-    })
 }
 
 /// The page of a results directory.

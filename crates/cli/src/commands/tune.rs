@@ -1,7 +1,7 @@
 //! `ileave tune`.
 
 use super::catalogue::inventory;
-use super::report::none_meets;
+use super::report::{none_meets, of_file_unmet};
 use super::run::{note, open, warn};
 use super::written::PAGE;
 use super::{print, print_json};
@@ -129,16 +129,8 @@ impl Asked {
             Asked::Drives(question) => &question.subject_to,
             Asked::Experiment(posed) => &posed.wishes.subject_to,
         };
-        let of_file = || {
-            let file = !flags.safe && flags.subject_to.is_empty() && !all.is_empty();
-            file.then(|| {
-                Error::failure(format!(
-                    "no layout meets what `{}` asks for",
-                    store::ask::SUBJECT_TO
-                ))
-            })
-        };
-        of_file().or_else(|| none_meets(flags.safe, &flags.subject_to))
+        let by_flags = none_meets(flags.safe, &flags.subject_to);
+        by_flags.or_else(|| (!all.is_empty()).then(of_file_unmet))
     }
 
     /// What `--save` writes.
@@ -318,14 +310,16 @@ fn question(flags: &TuneFlags) -> Result<Question> {
     let work = if flags.fs.is_empty() { Work::find(work, &drives) } else { Work::of_files(work) };
     let mut work = work.map_err(|error| error.context("--workload"))?;
     flags.set.iter().try_for_each(|assignment| work.set(assignment))?;
-    let [subject_to, objective] = work.asked()?;
+    let [mut subject_to, objective] = work.asked()?;
+    let asks_too = flags.subject_to.iter().filter(|text| !subject_to.contains(text)).cloned();
+    subject_to.extend(asks_too.collect::<Vec<_>>());
     let question = Question {
         survive: flags.survive.unwrap_or(1),
         is_survive_assumed: flags.survive.is_none(),
         capacity_bytes,
         safe: flags.safe,
         objective: flags.objective.clone().or_else(|| objective.into_iter().next()),
-        subject_to: [subject_to, flags.subject_to.clone()].concat(),
+        subject_to,
         spares: flags.spares.unwrap_or(0),
         are_spares_open: flags.spares.is_none(),
         price_usd,

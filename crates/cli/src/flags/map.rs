@@ -33,7 +33,8 @@ pub(crate) struct MapFlags {
     /// Size of members whose size is not known otherwise: one for all, or one per member
     #[arg(long, value_delimiter = ',', value_name = "SIZE[,SIZE…]")]
     pub(crate) member_size: Vec<String>,
-    /// Reserved space at the start of each member (md's data offset); not of LVM, btrfs, RAIDframe or nested md, which have their own
+    /// Reserved space at the start of each member (md's data offset); not of LVM, btrfs, RAIDframe or nested md, which
+    /// have their own
     #[arg(long, value_name = "N")]
     pub(crate) reserved: Option<String>,
     /// Read the layout from a ccd.conf

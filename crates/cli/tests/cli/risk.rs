@@ -59,7 +59,8 @@ fn what_is_given_takes_the_place_of_a_range() {
     assert!((probability - found["gone"]["middle"].as_f64().unwrap()).abs() < 4.0 * error);
 }
 
-/// Their provider repairs the copies of a cloud volume, as `tune` assumes, too: it said "below 1 in 100,000" where this said 0.017 %.
+/// Their provider repairs the copies of a cloud volume, as `tune` assumes, too: it said "below 1 in 100,000" where this
+/// said 0.017 %.
 #[test]
 fn cloud_volumes_have_no_unreadable_bits_unless_asked() {
     let mirror = ["risk", "--level", "md-mirror", "--members", "2", "--drive", "ebs-gp3", "--json"];

@@ -490,8 +490,8 @@ fn drives_come_from_an_inventory() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("it has no wd740gd"));
 }
 
-/// A price has the year in which it was paid, and of what is as fast the safer level is taken. Without time for what-if trials the
-/// answer is the same, and says what it lacks.
+/// A price has the year in which it was paid, and of what is as fast the safer level is taken. Without time for what-if
+/// trials the answer is the same, and says what it lacks.
 #[test]
 fn prices_are_dated_and_the_safer_of_two_is_taken() {
     let asked = "tune --workload media --level md-raid5,md-raid6 --what-if 0s --drives";

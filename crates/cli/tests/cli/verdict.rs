@@ -33,8 +33,8 @@ fn markdown_of_one_layout_has_no_answer() {
     assert!(!shown.contains("****") && !shown.contains("\n\n\n"), "{shown}");
 }
 
-/// A log of 200 commits beside reads of 200 s: "no reliable difference", with 1.00 commits/s on both, though a commit took twice as
-/// long on one. `report` by the times and by the rates now say the same.
+/// A log of 200 commits beside reads of 200 s: "no reliable difference", with 1.00 commits/s on both, though a commit
+/// took twice as long on one. `report` by the times and by the rates now say the same.
 #[test]
 fn a_stream_that_ends_early_has_rates_that_agree_with_its_times() {
     let scratch = scratch();

@@ -325,7 +325,8 @@ impl Drive {
         }
     }
 
-    /// How many of these disks instances have, where they go with one: `m5d.large, r5d.large, m5ad.large and z1d.large have one`.
+    /// How many of these disks instances have, where they go with one:
+    /// `m5d.large, r5d.large, m5ad.large and z1d.large have one`.
     pub fn per_instance(&self) -> Option<String> {
         let note = self.sheet.note.as_ref().filter(|_| self.figures.goes_with_instance)?;
         let note = note.replace('\n', " ");

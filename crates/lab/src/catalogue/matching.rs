@@ -3,6 +3,7 @@
 use super::family::{Family, is_other_series};
 use super::naming::{few, stands_in, words};
 use super::{DRIVES, Kind, Model, Named};
+use block::units::format_decimal;
 use std::cmp::Reverse;
 
 /// What a model is in the catalogue.
@@ -37,8 +38,8 @@ const VOLUMES: [(&str, &str); 3] = [
     ("nvmecardpd", "gcp-pd-balanced"),
 ];
 
-/// What disks of instances call themselves, and how the names of their provider's drives in the catalogue begin. That they go with an
-/// instance is all that they say.
+/// What disks of instances call themselves, and how the names of their provider's drives in the catalogue begin. That
+/// they go with an instance is all that they say.
 const INSTANCES: [(&str, &str); 4] = [
     ("amazonec2nvmeinstancestorage", "AWS "),
     ("microsoftnvmedirectdisk", "Azure "),
@@ -57,7 +58,7 @@ impl Match {
     pub fn why_none(&self) -> String {
         match self {
             Match::None { nearest: Some(name), sizes: Some([own, other]), .. } => {
-                let [own, other] = [own, other].map(|bytes| decimal(*bytes));
+                let [own, other] = [own, other].map(|bytes| format_decimal(*bytes));
                 format!("reports {own}, and {name} of the catalogue has {other}")
             }
             Match::None { nearest: Some(name), .. } => {
@@ -79,12 +80,6 @@ impl Match {
             _ => "is not in the catalogue".into(),
         }
     }
-}
-
-/// Bytes in the units that drives are sold in.
-fn decimal(bytes: u64) -> String {
-    let (scale, unit) = if bytes < 1_000_000_000_000 { (1e9, "GB") } else { (1e12, "TB") };
-    format!("{} {unit}", (bytes as f64 / scale * 10.0).round() / 10.0)
 }
 
 /// The drive that calls itself `model` and has this many bytes, if that is known. `is_flash` says whether nothing turns
@@ -143,7 +138,8 @@ pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Matc
     Match::None { nearest, of_size, sizes, of_instance: false }
 }
 
-/// The drives of a provider's instances that have this many bytes: exactly, where some do, since a provider's sizes are its own.
+/// The drives of a provider's instances that have this many bytes: exactly, where some do, since a provider's sizes are
+/// its own.
 fn of_instances(provider: &str, bytes: u64, known: &[Named]) -> Vec<String> {
     let is_provider_s = |name: &str| {
         goes_with_instance(name)
@@ -226,7 +222,7 @@ fn is_flash_drive(name: &str) -> bool {
 }
 
 /// Whether the drive called `name` is shingled.
-fn is_shingled(name: &str) -> bool {
+pub(super) fn is_shingled(name: &str) -> bool {
     super::drive(name).is_ok_and(|drive| matches!(drive.model, Model::Shingled(_)))
 }
 

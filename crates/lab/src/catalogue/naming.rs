@@ -1,8 +1,8 @@
 //! What somebody means by the name of a drive who does not write that of its file.
 
 use super::family::{Family, is_other_series};
-use super::matching::{OF_SIZE, disks_first, goes_with_instance, has_size, is_cloud};
-use super::{Error, Folder, Model, Named, Result, drive, nearest};
+use super::matching::{OF_SIZE, disks_first, goes_with_instance, has_size, is_cloud, is_shingled};
+use super::{Error, Folder, Named, Result, drive, nearest};
 use std::cmp::Reverse;
 use store::error::distance;
 
@@ -222,7 +222,8 @@ impl Folder {
         Ok(nearest.map(|(_, key)| key).collect())
     }
 
-    /// The drives that have a word most like one of `words`, by the letters alone, if half of that word is alike: `i3en` for `i9q`.
+    /// The drives that have a word most like one of `words`, by the letters alone, if half of that word is alike:
+    /// `i3en` for `i9q`.
     fn alike(&'static self, words: &[String]) -> Result<Vec<(Reverse<usize>, &'static str)>> {
         let own: Vec<String> = words
             .iter()
@@ -335,13 +336,9 @@ fn has_word(file: &Named, word: &str) -> bool {
         || bytes_of(word).is_some_and(|bytes| has_size(file.key, bytes, OF_SIZE))
 }
 
-/// Whether a drive is a shingled disk.
-fn is_shingled(key: &str) -> bool {
-    drive(key).is_ok_and(|drive| matches!(drive.model, Model::Shingled(_)))
-}
-
-/// Whether these words are what a shingled disk has in common with others of its name, which are not: a `WD Red 4TB` was a WD40EFRX
-/// before it was a WD40EFAX. Its model number says which; disks that have a name without one were all shingled.
+/// Whether these words are what a shingled disk has in common with others of its name, which are not: a `WD Red 4TB`
+/// was a WD40EFRX before it was a WD40EFAX. Its model number says which; disks that have a name without one were all
+/// shingled.
 fn shares_its_name(file: &Named, words: &[String]) -> bool {
     let is_number =
         |word: &String| word.bytes().any(|byte| byte.is_ascii_digit()) && stands_in(word, file.key);

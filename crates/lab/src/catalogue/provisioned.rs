@@ -5,6 +5,7 @@ use super::drive::{CLASSES, DriveClass, sold};
 use super::figure::{BYTES_MAX, Cited, Kind, Shape, Value};
 use super::sheet::{Sheet, digest};
 use crate::error::{Error, Result, nearest};
+use block::units::parse_bytes_per_s;
 
 #[derive(Default)]
 /// A name, and what stands in brackets behind it.
@@ -95,9 +96,6 @@ impl<'n> Provisioned<'n> {
     }
 }
 
-/// Bytes of a MiB.
-const MIB: f64 = 1_048_576.0;
-
 /// The source of what is provisioned.
 pub(super) const GIVEN: &str = "provisioned";
 
@@ -163,14 +161,10 @@ fn value_of(key: &str, text: &str, parsed: Option<&Value>) -> std::result::Resul
     }
 }
 
-/// A rate that is written with its unit, in MB/s: providers mean MiB/s where they say 125.
+/// A rate that is written with its unit, in MB/s: providers mean MiB/s where they say 125. `125MiB` is one a second.
 fn mb_of(text: &str) -> Option<f64> {
-    let text = text.strip_suffix("/s").unwrap_or(text).trim_end();
-    let (number, bytes) = match text.strip_suffix("MiB") {
-        Some(number) => (number, MIB),
-        None => (text.strip_suffix("MB")?, 1e6),
-    };
-    number.trim_end().parse::<f64>().ok().map(|number| number * bytes / 1e6)
+    let each_s = format!("{}/s", text.strip_suffix("/s").unwrap_or(text));
+    parse_bytes_per_s(&each_s).ok().map(|bytes| bytes as f64 / 1e6)
 }
 
 #[cfg(test)]

@@ -48,6 +48,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_dd_does_is_all_keys() {
+        for key in OF_DD {
+            assert!(crate::experiment::find(&format!("workload.w.{key}")).is_ok(), "{key}");
+        }
+    }
+
+    #[test]
     fn a_workload_that_forgets_its_kind_is_told_of() {
         let said = |keys: &str| {
             let text = format!("[volume]\ndrives = '4xwd740gd'\n[workload.db]\n{keys}\n");

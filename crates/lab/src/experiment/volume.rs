@@ -273,8 +273,8 @@ pub enum InUse {
     /// Until nobody has written for a while.
     #[default]
     UntilIdle,
-    /// For good, as in the search for a highest rate: of a few writes a second each would wait for a mark, and latency would fall with
-    /// the load.
+    /// For good, as in the search for a highest rate: of a few writes a second each would wait for a mark, and latency
+    /// would fall with the load.
     Always,
 }
 

@@ -41,7 +41,8 @@ fn is_zsh(found: &[Word<'_>]) -> bool {
         let place = found.len().checked_sub(from_end);
         place.and_then(|place| found.get(place)).is_some_and(|word| word.text == text)
     };
-    is(1, "total") && is(3, "cpu") && is(5, "system") && is(7, "user")
+    // The time in front of `user` is the first word at the least.
+    found.len() >= 8 && is(1, "total") && is(3, "cpu") && is(5, "system") && is(7, "user")
 }
 
 /// A row for each command that did not fail, all of one workload: several are repeats.
@@ -99,4 +100,17 @@ fn seconds(source: Source<'_>, word: Word<'_>) -> Result<f64> {
         let part = source.number(Word { text: part, ..word })?;
         Ok(sum * 60.0 + part)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zsh_s_line_has_a_time_before_each_word() {
+        let found = |line: &'static str| is_zsh(&words(1, line));
+        assert!(found("1.23s user 2.34s system 29% cpu 12.345 total"));
+        assert!(found("cmd 1.23s user 2.34s system 29% cpu 12.345 total"));
+        assert!(!found("user 2.3s system 29% cpu 12 total"), "no time of the user's");
+    }
 }

@@ -54,8 +54,8 @@ pub(super) fn md(
     Ok(md)
 }
 
-/// The queues of the members alone, for a driver that sends with `plugs`, and of md's copies what marks them as in use and the bitmap in
-/// front of them.
+/// The queues of the members alone, for a driver that sends with `plugs`, and of md's copies what marks them as in use
+/// and the bitmap in front of them.
 pub(super) fn block_layer(
     volume: &Volume,
     below: Box<dyn Device>,
@@ -112,9 +112,10 @@ pub(super) fn cut(volume: &Volume) -> Cut {
     Cut { bio_sectors: chunk.min(volume.bio_sectors.into()) as u32, rests }
 }
 
-/// The largest request to `volume` that a Linux as `host` does not cut first. Later kernels let an array with copies take its best
-/// size, a whole stripe, where that is more than any device's (`blk_validate_limits`); RAID 0 takes a chunk and RAID 5 and 6 take
-/// 1 MiB whatever that is (`max_hw_sectors`), and what `NVMe` drives take at most is not known of them.
+/// The largest request to `volume` that a Linux as `host` does not cut first. Later kernels let an array with copies
+/// take its best size, a whole stripe, where that is more than any device's (`blk_validate_limits`); RAID 0 takes a
+/// chunk and RAID 5 and 6 take 1 MiB whatever that is (`max_hw_sectors`), and what `NVMe` drives take at most is not
+/// known of them.
 pub fn bio_sectors(host: &Host, volume: &Volume) -> u32 {
     if !host.follows_io_opt || !volume.members.iter().all(Member::is_rotational) {
         return REQUEST_SECTORS;
@@ -147,8 +148,9 @@ pub fn read_ahead_sectors(volume: &Volume) -> u64 {
     volume.read_ahead.0.unwrap_or((2 * stripe).max(READ_AHEAD_SECTORS))
 }
 
-/// How what is sent to `volume` is held back, and whether who sends it sleeps: who reads through the page cache does, and over copies
-/// that md keeps, which are chosen anew when it goes on, everybody. A file system of Linux has several threads, each with a plug.
+/// How what is sent to `volume` is held back, and whether who sends it sleeps: who reads through the page cache does,
+/// and over copies that md keeps, which are chosen anew when it goes on, everybody. A file system of Linux has several
+/// threads, each with a plug.
 pub(super) fn plugs(setup: &Setup) -> Plugs {
     let volume = &setup.volume;
     let level = &volume.level;
@@ -175,8 +177,8 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
     }
 }
 
-/// The barrier between the load of `volume` and what md restores of it, where it has copies; the data begins at `data_sector` of the
-/// member that is restored.
+/// The barrier between the load of `volume` and what md restores of it, where it has copies; the data begins at
+/// `data_sector` of the member that is restored.
 pub(super) fn barrier(volume: &Volume, data_sector: u64) -> Option<Barrier> {
     has_barrier(volume).then(|| match volume.level.spread() {
         Some(_) => Barrier::Whole { chunk_sectors: volume.interleave_sectors },
@@ -244,8 +246,8 @@ fn queue(volume: &Volume) -> QueueSpec {
     }
 }
 
-/// The requests that Linux lets the queue of each member of `volume` hold by itself: what the member takes, and twice that where a
-/// scheduler has something to sort (`blk_mq_init_sched`).
+/// The requests that Linux lets the queue of each member of `volume` hold by itself: what the member takes, and twice
+/// that where a scheduler has something to sort (`blk_mq_init_sched`).
 pub fn requests_of_linux(volume: &Volume) -> usize {
     let tags = tags(&volume.members);
     if scheduler(volume) == Scheduler::None { tags } else { 2 * tags.min(REQUESTS_MAX) }

@@ -103,8 +103,8 @@ impl Sizes<'_> {
     }
 }
 
-/// A layout, and how its errors are told; where sectors are named that are left free in front, behind these instead of behind its
-/// own.
+/// A layout, and how its errors are told; where sectors are named that are left free in front, behind these instead of
+/// behind its own.
 fn lay_out(
     of: &str,
     level: Level,
@@ -142,8 +142,8 @@ impl Volume {
         if name.parse() == Ok(member) { format!("member {name}") } else { name.clone() }
     }
 
-    /// `--level --interleave --members`; `members` is what [`parse_member_sizes`] gave. `reserved_sectors` of each member stand in
-    /// for what mdadm would leave free in front.
+    /// `--level --interleave --members`; `members` is what [`parse_member_sizes`] gave. `reserved_sectors` of each
+    /// member stand in for what mdadm would leave free in front.
     ///
     /// # Errors
     ///
@@ -312,18 +312,9 @@ fn unused(layout: &dyn Layout, members: &[u64]) -> Option<String> {
     if more * 100 < members.iter().sum::<u64>() || members.iter().enumerate().any(is_used) {
         return None;
     }
-    let [more, least] = [more, least].map(decimal);
+    let [more, least] =
+        [more, least].map(|sectors| units::format_decimal(sectors * units::SECTOR_BYTES));
     Some(format!("{more} stay unused: every member gives as much as the smallest, {least}"))
-}
-
-/// A size as those who sell disks write it; small ones in powers of two.
-fn decimal(sectors: u64) -> String {
-    let bytes = sectors * units::SECTOR_BYTES;
-    if bytes < 1_000_000_000 {
-        return units::format_bytes(bytes);
-    }
-    let (unit, name) = if bytes < 1_000_000_000_000 { (1e9, "GB") } else { (1e12, "TB") };
-    format!("{:.1} {name}", bytes as f64 / unit)
 }
 
 /// What of each member of an md array holds data.
@@ -468,7 +459,7 @@ mod tests {
     fn what_larger_members_do_not_give_is_said() {
         let members = [4, 4, 6, 8].map(|tb| tb * 1_953_125_000);
         let notes = |level| of(level, &members, None).unwrap().notes.join("; ");
-        let said = "6.0 TB stay unused: every member gives as much as the smallest, 4.0 TB";
+        let said = "6 TB stay unused: every member gives as much as the smallest, 4 TB";
         for level in ["md-raid5", "md-raid6", "md-raid10"] {
             assert_eq!(notes(level), said, "{level}");
         }

@@ -25,7 +25,8 @@ const COMMITS: [&str; 5] =
 const ELAPSED: &str = "elapsed_s";
 
 /// The samples of a workload, that by which it is judged first: the 99th percentile of its commits, else of its
-/// requests, where they come by the clock; their mean where a rate limits it and programs wait for them; else how many it makes.
+/// requests, where they come by the clock; their mean where a rate limits it and programs wait for them; else how many
+/// it makes.
 fn listed(work: &Requests) -> Vec<&'static str> {
     let mut names = Vec::from(ALL);
     if work.reads() && work.writes() {

@@ -77,8 +77,8 @@ pub(super) fn check_own_layout(setup: &Setup) -> Result<()> {
     Ok(())
 }
 
-/// Refuses queues that a real disk would have to be given: its own stay as the system set them, and two settings would be measured
-/// as one.
+/// Refuses queues that a real disk would have to be given: its own stay as the system set them, and two settings would
+/// be measured as one.
 pub(super) fn check_queues(volume: &Volume) -> Result<()> {
     let is_auto = volume.scheduler == Scheduling::Auto;
     let (key, value, file) = match volume.nr_requests {

@@ -326,8 +326,9 @@ fn samples(trial: &Trial) -> Vec<&'static str> {
     samples
 }
 
-/// Requests that come by the clock and are in flight at a time, and their bytes. What comes beyond that waits in the program, and its
-/// time counts from when it came: where more come than are done, each would take memory until there is none.
+/// Requests that come by the clock and are in flight at a time, and their bytes. What comes beyond that waits in the
+/// program, and its time counts from when it came: where more come than are done, each would take memory until there is
+/// none.
 const OPEN_MAX: u64 = 4096;
 const OPEN_BYTES_MAX: u64 = 128 << 20;
 

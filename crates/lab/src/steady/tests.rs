@@ -121,8 +121,8 @@ fn what_the_page_cache_has_under_way_is_a_small_part() {
     assert!(buffered >= 256.0 / 0.1 - 1.0, "{buffered}");
 }
 
-/// With 1024 in flight md lets reads go first: after 2700 requests it had done next to no write, its rate was steady, 38 MB/s, and
-/// what lasts is 14 (in the kernel 13.7).
+/// With 1024 in flight md lets reads go first: after 2700 requests it had done next to no write, its rate was steady,
+/// 38 MB/s, and what lasts is 14 (in the kernel 13.7).
 #[test]
 fn what_is_in_flight_is_a_small_part() {
     let rate = |seed: u64| {

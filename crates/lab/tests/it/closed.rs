@@ -3,7 +3,8 @@
 use crate::drawn::{is_whole, ours};
 use std::fmt::Write as _;
 
-/// What the kernel measured of each cell and ours, from which verdicts count how often ours has a difference the right way round.
+/// What the kernel measured of each cell and ours, from which verdicts count how often ours has a difference the right
+/// way round.
 const CELLS: &str = include_str!("../../../verdict/data/md_closed.csv");
 
 /// The drawn experiment, by what the names of its cells begin with.

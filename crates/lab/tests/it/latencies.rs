@@ -12,8 +12,8 @@ const CELLS: &str = include_str!("../../../verdict/data/md_latencies.csv");
 /// What is measured of a cell: the mean and the 99th percentile, in ms.
 const SAMPLES: [&str; 2] = ["latency_mean_ms", "latency_p99_ms"];
 
-/// Ours of each cell of a draw; none where more come than are done. All are workloads of one experiment, as they were in the kernel:
-/// where the spindles of a trial stand follows from the workload's place.
+/// Ours of each cell of a draw; none where more come than are done. All are workloads of one experiment, as they were
+/// in the kernel: where the spindles of a trial stand follows from the workload's place.
 fn ours(lines: &[&str]) -> Vec<[Option<f64>; 2]> {
     let mut text =
         "run.repeats = 1\nvolume.drives = '4xmd-hdd'\nvolume.level = 'md-raid5'\n".to_string();

@@ -4,7 +4,8 @@ use crate::drawn::is_whole;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What the kernel measured of each stream and ours, from which verdicts count how often ours has a difference the right way round.
+/// What the kernel measured of each stream and ours, from which verdicts count how often ours has a difference the
+/// right way round.
 const LINES: &str = include_str!("../../../verdict/data/md_streams.csv");
 
 /// The drawn experiment, by what the names of its cells begin with.

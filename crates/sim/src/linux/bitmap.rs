@@ -231,9 +231,9 @@ mod tests {
         assert_eq!([1024, 64].map(mib), [1024, 128]);
     }
 
-    /// By hand: 16 GiB and 4 TiB of volume have 2 MiB a bit, and a sector more still (the kernel rounds down); a GiB more have 4 MiB,
-    /// 36 TB 32 MiB. A member of 8 GiB has
-    /// 4096 bits, and with the header two sectors, as a trace of Linux 6.1.192 has them.
+    /// By hand: 16 GiB and 4 TiB of volume have 2 MiB a bit, and a sector more still (the kernel rounds down); a GiB
+    /// more have 4 MiB, 36 TB 32 MiB. A member of 8 GiB has 4096 bits, and with the header two sectors, as a trace of
+    /// Linux 6.1.192 has them.
     #[test]
     fn lvm_takes_2_mib_a_bit_up_to_4_tib() {
         let asked = |region_mib: u64, member: u64, array_sectors| {

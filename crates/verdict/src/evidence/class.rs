@@ -21,7 +21,8 @@ pub(super) struct Asked {
     drawn: BTreeSet<&'static str>,
 }
 
-/// What the kernel rig showed of work on files that the model does badly, as times: the worst cell of each in docs/filesystems.md.
+/// What the kernel rig showed of work on files that the model does badly, as times: the worst cell of each in
+/// docs/filesystems.md.
 const TIMES_OFF: &[(&str, f64)] =
     &[("ext4:untar", 1.51), ("ext4:newfs", 1.37), ("ext4:mail", 1.32)];
 
@@ -111,7 +112,8 @@ pub(super) fn asked<'a>(
     asked
 }
 
-/// Whether it is what the cells of times are of: random direct requests that come at a rate, to Linux's layouts of which nothing failed.
+/// Whether it is what the cells of times are of: random direct requests that come at a rate, to Linux's layouts of
+/// which nothing failed.
 fn is_like_the_cells(stated: &Stated<'_>) -> bool {
     let own = |key: &str| stated.own(key);
     let comes = own("arrivals").is_some_and(|arrivals| arrivals != "closed");
@@ -120,26 +122,43 @@ fn is_like_the_cells(stated: &Stated<'_>) -> bool {
         && is_on_linux_as_built(stated)
 }
 
+/// What the drawn cells set of a workload, and how long it goes on. Any other key makes it another load.
+const KEYS_OF_DRAWN: [&str; 12] = [
+    "kind",
+    "op",
+    "reads_percent",
+    "block",
+    "depth",
+    "jobs",
+    "programs",
+    "direct",
+    "count",
+    "amount",
+    "runtime",
+    "arrivals",
+];
+
+/// What md remembers of writes in none of the drawn cells.
+const NOT_REMEMBERED: [&str; 2] = ["volume.bitmap", "volume.ppl"];
+
 /// Which drawn cells it is like, if any: direct requests to Linux's layouts of which nothing failed, so many in flight.
 fn in_a_closed_loop(stated: &Stated<'_>, only_read: bool) -> Option<&'static str> {
     let own = |key: &str| stated.own(key);
-    // What the cells do not have: a pace, others beside, flushes, sizes and places that are not even, waits.
-    let beyond = ["requests_per_s", "rate", "group", "flush_every", "sizes", "access", "think"];
-    let is_open = own("arrivals").is_some_and(|arrivals| arrivals != "closed");
-    let is_random = match own("kind").as_deref() {
-        Some("random") => true,
-        Some("sequential") => false,
+    let is_random = match own("kind")?.as_str() {
+        "random" => true,
+        "sequential" => false,
         _ => return None,
     };
+    let is_open = own("arrivals").is_some_and(|arrivals| arrivals != "closed");
+    let streams = if is_random { 1 } else { count(stated, "jobs") };
     let bytes_max = if is_random { closed::RANDOM_BYTES_MAX } else { closed::IN_ORDER_BYTES_MAX };
     let level = stated.value("volume.level").unwrap_or_default();
-    let remembers = |path: &&str| {
-        stated.value(path).is_some_and(|is| !["none", "false"].contains(&is.as_str()))
-    };
-    let is_like = !beyond.iter().any(|key| own(key).is_some())
+    let remembers =
+        |path: &&str| stated.value(path).is_some_and(|is| !["none", "false"].contains(&&*is));
+    let is_like = stated.keys().all(|key| KEYS_OF_DRAWN.contains(&key))
         && !is_open
-        && (is_random || own("jobs").is_none_or(|jobs| jobs == "1"))
-        && !["volume.bitmap", "volume.ppl", "volume.journal"].iter().any(remembers)
+        && streams == 1
+        && !NOT_REMEMBERED.iter().any(remembers)
         && in_flight(stated) <= closed::IN_FLIGHT_MAX
         && largest_bytes(stated).is_none_or(|bytes| bytes <= bytes_max)
         && closed::has(&level)
@@ -148,10 +167,14 @@ fn in_a_closed_loop(stated: &Stated<'_>, only_read: bool) -> Option<&'static str
     is_like.then(|| closed::class(is_random, only_read))
 }
 
+/// A number of a workload, which is 1 where it has none.
+fn count(stated: &Stated<'_>, key: &str) -> u64 {
+    stated.own(key).and_then(|count| count.parse().ok()).unwrap_or(1)
+}
+
 /// How many requests are in flight at most.
 fn in_flight(stated: &Stated<'_>) -> u64 {
-    let count = |key: &str| stated.own(key).and_then(|count| count.parse().ok()).unwrap_or(1);
-    count("depth") * count("jobs")
+    count(stated, "depth") * count(stated, "jobs")
 }
 
 /// Whether it is direct requests to a layout of Linux's of which nothing failed.

@@ -1,6 +1,7 @@
 //! The rates of direct requests in a closed loop, on the real kernel and ours: cells, and pairs of layouts under one load.
 
-use super::{Pair, latencies};
+use super::Pair;
+use super::loads::{self, Cell};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -23,7 +24,7 @@ pub(super) const IN_FLIGHT_MAX: u64 = 128;
 
 /// The levels of the cells.
 static LEVELS: LazyLock<BTreeSet<&str>> =
-    LazyLock::new(|| lines(FILE).map(|line| line.level).collect());
+    LazyLock::new(|| cells(FILE).map(|cell| cell.level).collect());
 
 /// Whether some cells are of this level.
 pub(super) fn has(level: &str) -> bool {
@@ -45,54 +46,28 @@ pub(super) fn all() -> Vec<Pair> {
     pairs(FILE)
 }
 
-struct Line<'a> {
-    /// The cell without the letter of its layout.
-    load: &'a str,
-    class: &'static str,
-    level: &'a str,
-    kernel: f64,
-    ours: f64,
+/// A line as a cell; its load is the name of the cell without the letter of its layout.
+fn read(line: &str) -> Option<Cell<'_, &str>> {
+    let columns: Vec<&str> = line.split(',').collect();
+    let [cell, kind, reads_percent, level, _chunk, kernel, ours] = columns[..] else {
+        return None;
+    };
+    Some(Cell {
+        load: cell.get(..cell.len().checked_sub(1)?)?,
+        class: class(kind == "random", reads_percent == "100"),
+        level,
+        kernel: kernel.parse().ok()?,
+        ours: ours.parse().ok()?,
+    })
 }
 
-impl<'a> Line<'a> {
-    fn read(line: &'a str) -> Option<Self> {
-        let columns: Vec<&str> = line.split(',').collect();
-        let [cell, kind, reads_percent, level, _chunk, kernel, ours] = columns[..] else {
-            return None;
-        };
-        Some(Line {
-            load: cell.get(..cell.len().checked_sub(1)?)?,
-            class: class(kind == "random", reads_percent == "100"),
-            level,
-            kernel: kernel.parse().ok()?,
-            ours: ours.parse().ok()?,
-        })
-    }
-}
-
-fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+fn cells(text: &str) -> impl Iterator<Item = Cell<'_, &str>> {
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
-    lines.map(|line| Line::read(line).unwrap_or_else(|| panic!("{line} has seven columns")))
+    lines.map(|line| read(line).unwrap_or_else(|| panic!("{line} has seven columns")))
 }
 
 fn pairs(text: &str) -> Vec<Pair> {
-    let lines: Vec<Line<'_>> = lines(text).collect();
-    let mut pairs = Vec::new();
-    for (place, second) in lines.iter().enumerate() {
-        let pair = |factor: String, published: f64, simulated: f64| Pair {
-            class: second.class.into(),
-            table: TABLE.into(),
-            factor,
-            published,
-            simulated,
-        };
-        pairs.push(pair(super::pair::LEVEL.into(), second.kernel, second.ours));
-        for first in lines[..place].iter().filter(|first| first.load == second.load) {
-            let factor = latencies::factor(first.level, second.level);
-            pairs.push(pair(factor, second.kernel / first.kernel, second.ours / first.ours));
-        }
-    }
-    pairs
+    loads::pairs(TABLE, &cells(text).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

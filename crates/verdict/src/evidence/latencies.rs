@@ -1,7 +1,7 @@
 //! How long requests take that come by the clock, on the real kernel and ours: cells, and pairs of layouts under one load.
 
 use super::Pair;
-use super::pair::LEVEL;
+use super::loads::{self, Cell};
 
 /// What they are called among the tables.
 pub(super) const TABLE: &str = "md-latencies";
@@ -39,11 +39,6 @@ pub(super) fn class<'a>(samples: impl IntoIterator<Item = &'a str>) -> Option<&'
     classes?.into_iter().max()
 }
 
-/// What two layouts of these levels differ in.
-pub(super) fn factor(first: &str, second: &str) -> String {
-    if first == second { format!("volume.interleave of {second}") } else { "volume.level".into() }
-}
-
 fn pairs(text: &str) -> Vec<Pair> {
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
@@ -52,30 +47,16 @@ fn pairs(text: &str) -> Vec<Pair> {
     let cells: Vec<Vec<&str>> = known.map(|line| line.split(',').collect()).collect();
     let column = |name: &str| header.iter().position(|of| *of == name).expect("a column");
     let (load, level) = (column("load"), column("level"));
-    let mut pairs = Vec::new();
-    for (class, names) in COLUMNS {
+    let of_class = |(class, names): (&'static str, [&str; 2])| {
         let places = names.map(column);
-        let values = |cell: &Vec<&str>| -> [f64; 2] {
-            places.map(|place| cell[place].parse().expect("a number"))
-        };
-        let pair = |factor: &str, [published, simulated]: [f64; 2]| Pair {
-            class: class.into(),
-            table: TABLE.into(),
-            factor: factor.into(),
-            published,
-            simulated,
-        };
-        for (place, second) in cells.iter().enumerate() {
-            let own = values(second);
-            pairs.push(pair(LEVEL, own));
-            for first in cells[..place].iter().filter(|first| first[load] == second[load]) {
-                let other = values(first);
-                let factor = factor(first[level], second[level]);
-                pairs.push(pair(&factor, [own[0] / other[0], own[1] / other[1]]));
-            }
+        let mut found = Vec::new();
+        for cell in &cells {
+            let [kernel, ours] = places.map(|place| cell[place].parse().expect("a number"));
+            found.push(Cell { load: cell[load], class, level: cell[level], kernel, ours });
         }
-    }
-    pairs
+        loads::pairs(TABLE, &found)
+    };
+    COLUMNS.into_iter().flat_map(of_class).collect()
 }
 
 #[cfg(test)]
@@ -103,6 +84,6 @@ mod tests {
         assert_eq!(of(MEANS, "volume.level"), [(0.5, 1.0 / 3.0)]);
         assert_eq!(of(PERCENTILES, "volume.level"), [(0.5, 6.0 / 9.0)]);
         assert_eq!(of(MEANS, "volume.interleave of md-raid5"), [(1.0, 2.0)]);
-        assert_eq!(of(PERCENTILES, LEVEL), [(10.0, 9.0), (5.0, 6.0), (8.0, 8.0), (8.0, 8.0)]);
+        assert_eq!(of(PERCENTILES, "level"), [(10.0, 9.0), (5.0, 6.0), (8.0, 8.0), (8.0, 8.0)]);
     }
 }

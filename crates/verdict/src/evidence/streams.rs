@@ -1,5 +1,7 @@
-//! Streams side by side, a database's pages and its log, on the real kernel and ours: cells, and pairs of layouts under one load.
+//! Streams side by side, a database's pages and its log, on the real kernel and ours: cells, and pairs of layouts under
+//! one load.
 
+use super::loads::{self, Cell};
 use super::{Pair, latencies};
 
 /// What they are called among the tables.
@@ -41,53 +43,24 @@ pub(super) fn class<'a>(samples: impl IntoIterator<Item = &'a str>) -> &'static 
     }
 }
 
-/// A line: what was measured of a stream.
-#[derive(PartialEq)]
-struct Line<'a> {
-    /// The cell without the letter of its layout.
-    load: &'a str,
-    /// `all` of them together.
-    stream: &'a str,
-    sample: &'a str,
-    level: &'a str,
-    kernel: f64,
-    ours: f64,
-}
-
-impl<'a> Line<'a> {
-    fn read(line: &'a str) -> Option<Self> {
-        let columns: Vec<&str> = line.split(',').collect();
-        let [cell, stream, level, _chunk, sample, kernel, ours] = columns[..] else { return None };
-        let load = cell.get(..cell.len().checked_sub(1)?)?;
-        let (kernel, ours) = (kernel.parse().ok()?, ours.parse().ok()?);
-        Some(Line { load, stream, sample, level, kernel, ours })
-    }
-
-    fn is_of_the_load_of(&self, other: &Self) -> bool {
-        (self.load, self.stream, self.sample) == (other.load, other.stream, other.sample)
-    }
+/// A line as a cell. Its load is the cell's without the letter of its layout, the stream, `all` of them together, and what was
+/// measured.
+fn read(line: &str) -> Option<Cell<'_, [&str; 3]>> {
+    let columns: Vec<&str> = line.split(',').collect();
+    let [cell, stream, level, _chunk, sample, kernel, ours] = columns[..] else { return None };
+    Some(Cell {
+        load: [cell.get(..cell.len().checked_sub(1)?)?, stream, sample],
+        class: class([sample]),
+        level,
+        kernel: kernel.parse().ok()?,
+        ours: ours.parse().ok()?,
+    })
 }
 
 fn pairs(text: &str) -> Vec<Pair> {
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
-    let lines: Vec<Line<'_>> =
-        lines.map(|line| Line::read(line).expect("a line has seven columns")).collect();
-    let mut pairs = Vec::new();
-    for (place, second) in lines.iter().enumerate() {
-        let pair = |factor: String, published: f64, simulated: f64| Pair {
-            class: class([second.sample]).into(),
-            table: TABLE.into(),
-            factor,
-            published,
-            simulated,
-        };
-        pairs.push(pair(super::pair::LEVEL.into(), second.kernel, second.ours));
-        for first in lines[..place].iter().filter(|first| first.is_of_the_load_of(second)) {
-            let factor = latencies::factor(first.level, second.level);
-            pairs.push(pair(factor, second.kernel / first.kernel, second.ours / first.ours));
-        }
-    }
-    pairs
+    let cells = lines.map(|line| read(line).expect("a line has seven columns"));
+    loads::pairs(TABLE, &cells.collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -82,7 +82,8 @@ fn of_few_pairs_the_largest_wrong_one_counts() {
     assert_eq!(none.words(None).unwrap(), "no measurement tests the model here (untar on FFS)");
 }
 
-/// Untar on ext4 was said to differ by 2.3 times between chunks, "differences below 6.9 % are ties", where a real kernel has none.
+/// Untar on ext4 was said to differ by 2.3 times between chunks, "differences below 6.9 % are ties", where a real
+/// kernel has none.
 #[test]
 fn what_the_kernel_showed_to_be_off_is_no_choice() {
     let mut found = evidence(&[]);
@@ -320,8 +321,8 @@ fn a_database_is_tested_by_databases() {
     }
 }
 
-/// RAID 10 against RAID 5 under requests in a closed loop: "no measurement compares layouts like these", though the kernel's own
-/// are on record.
+/// RAID 10 against RAID 5 under requests in a closed loop: "no measurement compares layouts like these", though the
+/// kernel's own are on record.
 #[test]
 fn a_level_under_a_closed_loop_is_tested_by_drawn_cells() {
     use lab::experiment::Experiment;
@@ -372,6 +373,7 @@ fn a_level_under_a_closed_loop_is_tested_by_drawn_cells() {
         with("drives = '4xst18000nm000j'\nlevel = ['raid10', 'raid5']", random, &["mb_per_s"]),
         with(volume, "kind = 'random'\nop = 'write'\nflush_every = 1", &["mb_per_s"]),
         with(volume, "kind = 'random'\naccess = 'zipf:1.1'", &["mb_per_s"]),
+        with(volume, "kind = 'random'\nspan = '1GiB'", &["mb_per_s"]),
         with(volume, "kind = 'sequential'\njobs = 4", &["mb_per_s"]),
         with(&format!("{volume}\nbitmap = 'internal'"), random, &["mb_per_s"]),
     ] {

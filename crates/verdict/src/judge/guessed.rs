@@ -31,8 +31,8 @@ const GUESSES: [(&str, &str); 4] = [
     ),
 ];
 
-/// What answers say of drives whose files miss their own measurements, and of those whose writes were measured apart, and came out
-/// otherwise; nothing of these where nothing is written.
+/// What answers say of drives whose files miss their own measurements, and of those whose writes were measured apart,
+/// and came out otherwise; nothing of these where nothing is written.
 pub(super) fn disputed(manifest: &Manifest) -> impl Iterator<Item = Point> {
     let writes = !only_reads(manifest);
     let drives = manifest.drives.iter().filter(|_| manifest.modelled());

@@ -11,7 +11,7 @@ use store::ask::of_any_workload;
 use store::expression::Expression;
 use store::factor::{Factors, Role};
 use store::quantity::{Better, Quantity};
-use store::record::{Record, short_key};
+use store::record::Record;
 use store::sample;
 
 /// What errors say of a name of which the results have nothing.
@@ -180,13 +180,7 @@ impl Layouts {
 
     /// A workload with the loads and conditions under which it ran: `tar[files=100]`.
     pub(super) fn named_under(&self, workload: &str, given: &Map<String, Json>) -> String {
-        let words = given.iter().map(|(path, value)| {
-            format!("{}={}", short_key(path), self.factors.shown(path, value))
-        });
-        match words.collect::<Vec<_>>().as_slice() {
-            [] => workload.into(),
-            words => format!("{workload}[{}]", words.join(",")),
-        }
+        self.factors.named_under(workload, given)
     }
 
     fn layout(&mut self, places: &mut Places, at: Map<String, Json>) -> usize {

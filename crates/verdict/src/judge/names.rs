@@ -14,8 +14,8 @@ impl Verdict {
         self.name_by(at, &varied(ranked().chain(self.left_out.iter().map(|out| &out.at))))
     }
 
-    /// Each of these, which are ranked, among all that are, by the choices that make a difference; those that are called the same
-    /// once.
+    /// Each of these, which are ranked, among all that are, by the choices that make a difference; those that are
+    /// called the same once.
     pub(super) fn names_of_what_matters<'a>(
         &self,
         of: impl Iterator<Item = &'a Ranked>,

@@ -1,5 +1,5 @@
-//! What doubts rates of long requests to flash: data sheets that promise much more than the model makes, mixes that no measurement
-//! tests, and garbage collection of large writes.
+//! What doubts rates of long requests to flash: data sheets that promise much more than the model makes, mixes that no
+//! measurement tests, and garbage collection of large writes.
 
 use super::answer::{Point, point};
 use crate::tables::{listed, times};
