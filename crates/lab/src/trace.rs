@@ -38,6 +38,8 @@ pub struct Entry {
     pub offset_bytes: u64,
     /// How much.
     pub bytes: u64,
+    /// Whether a flush has to be done before it is sent.
+    pub flush_first: bool,
 }
 
 /// More malformed lines than this share of all are no trace: 1 %.
@@ -258,6 +260,7 @@ impl Survey {
 
     fn note(&mut self, entry: &Entry) {
         self.requests += 1;
+        self.flushes += u64::from(entry.flush_first);
         self.span_ns = entry.at_ns - self.origin_ns;
         let sectors = sectors_of(entry);
         let disk = entry.disk as usize;
@@ -411,6 +414,7 @@ impl Iterator for Replaying {
         };
         let after_ns = entry.at_ns - self.origin_ns;
         let at_ns = if self.speed_millionths == ONCE { after_ns } else { self.scaled(after_ns) };
-        Some(Traced { at_ns, request: self.onto.request(&entry) })
+        let request = self.onto.request(&entry);
+        Some(Traced { at_ns, request, flush_first: entry.flush_first })
     }
 }

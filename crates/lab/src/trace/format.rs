@@ -120,7 +120,8 @@ const SECTOR_BYTES: u64 = block::SECTOR_BYTES;
 fn entry(at_ns: u64, op: Op, offset_bytes: u64, bytes: u64) -> Option<Entry> {
     // No request is larger than 1 GiB, and no disk than 2^62 bytes.
     let is_possible = bytes <= 1 << 30 && offset_bytes <= 1 << 62;
-    (is_possible && bytes > 0).then_some(Entry { at_ns, disk: 0, op, offset_bytes, bytes })
+    let entry = Entry { at_ns, disk: 0, op, offset_bytes, bytes, flush_first: false };
+    (is_possible && bytes > 0).then_some(entry)
 }
 
 /// `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`: 100 ns since 1601, bytes. A disk is a host's disk.
@@ -225,16 +226,18 @@ fn blkparse_event(line: &[u8]) -> Option<Line<'_>> {
         return Some(Line::Other);
     }
     let flags = words.next()?;
-    let op = flags.iter().find_map(|flag| match flag {
-        b'R' => Some(Op::Read),
-        b'W' => Some(Op::WRITE),
-        b'D' => Some(Op::Discard),
-        _ => None,
-    });
-    let Some(op) = op else { return Some(Line::Other) };
+    let kind = flags.iter().position(|flag| b"RWD".contains(flag));
+    let Some(place) = kind else { return Some(Line::Other) };
+    // `F` before the letter is a flush first, behind it a write past the cache (`blk_fill_rwbs`).
+    let (before, behind) = (flags[..place].contains(&b'F'), flags[place..].contains(&b'F'));
+    let op = match flags[place] {
+        b'R' => Op::Read,
+        b'W' => Op::Write { fua: behind },
+        _ => Op::Discard,
+    };
     // An empty write is a flush.
     let Some(sector) = words.next().and_then(number) else {
-        return flags.contains(&b'F').then_some(Line::Request(disk, flush(at_ns)));
+        return (before || behind).then_some(Line::Request(disk, flush(at_ns)));
     };
     (words.next()? == b"+").then_some(())?;
     let sectors = number(words.next()?)?;
@@ -242,11 +245,12 @@ fn blkparse_event(line: &[u8]) -> Option<Line<'_>> {
         return Some(Line::Request(disk, flush(at_ns)));
     }
     let bytes = |sectors: u64| sectors.checked_mul(SECTOR_BYTES);
-    Some(Line::Request(disk, entry(at_ns, op, bytes(sector)?, bytes(sectors)?)?))
+    let entry = entry(at_ns, op, bytes(sector)?, bytes(sectors)?)?;
+    Some(Line::Request(disk, Entry { flush_first: before, ..entry }))
 }
 
 fn flush(at_ns: u64) -> Entry {
-    Entry { at_ns, disk: 0, op: Op::Flush, offset_bytes: 0, bytes: 0 }
+    Entry { at_ns, disk: 0, op: Op::Flush, offset_bytes: 0, bytes: 0, flush_first: false }
 }
 
 /// `[time] file action [offset length]`; the time is in µs. `wait` is in µs since the last one, and is handed on as a
@@ -270,7 +274,7 @@ fn fio_action(line: &[u8], has_time: bool) -> Option<Line<'_>> {
         b"trim" => Op::Discard,
         b"wait" if !has_time => {
             let wait_ns = number(words.next()?)?.checked_mul(1000)?;
-            let wait = Entry { at_ns: wait_ns, disk: 0, op: Op::Zeroes, offset_bytes: 0, bytes: 0 };
+            let wait = Entry { op: Op::Zeroes, ..flush(wait_ns) };
             return Some(Line::Request(file, wait));
         }
         _ => return None,
@@ -383,7 +387,7 @@ mod tests {
     /// The example of each, as the formats' own descriptions have it.
     #[test]
     fn a_line_of_each_is_read() {
-        let of = |at_ns, op, offset_bytes, bytes| Entry { at_ns, disk: 0, op, offset_bytes, bytes };
+        let of = |at_ns, op, offset_bytes, bytes| Entry { op, offset_bytes, bytes, ..flush(at_ns) };
         let examples = [
             (Format::Msr, "usr,0", of(12_816_637_200_306_162_900, Op::Read, 7_014_609_920, 24_576)),
             (Format::Alibaba, "0", of(1_577_808_000_000_626_000, Op::Read, 126_703_644_672, 4096)),
@@ -425,6 +429,17 @@ mod tests {
         assert!(
             matches!(of("8,32 7 4 0.2 29 Q WSM 8 + 8 [fio]"), Line::Request(_, e) if e.op == Op::WRITE)
         );
+        let forced = Op::Write { fua: true };
+        for (flags, op, flush_first) in [
+            ("WS", Op::WRITE, false),
+            ("FWS", Op::WRITE, true),
+            ("WFS", forced, false),
+            ("FWFS", forced, true),
+        ] {
+            let line = format!("8,32 7 4 0.2 29 Q {flags} 8 + 8 [jbd2/sda1-8]");
+            let entry = Format::Blkparse.entry(line.as_bytes()).unwrap();
+            assert_eq!((entry.op, entry.flush_first), (op, flush_first), "{flags}");
+        }
         assert_eq!(of("CPU0 (8,32):"), Line::End);
         for bad in [
             "",

@@ -252,6 +252,25 @@ fn a_trace_of_blkparse_without_queued_requests_is_named() {
     assert!(none.contains("none of the first lines is of a format that is known"), "{none}");
 }
 
+/// A journal's commit block has its flush before it and is forced: they were dropped, and a commit took 15 µs.
+#[test]
+fn writes_of_blkparse_have_the_flushes_that_they_had() {
+    let at = TempDir::new().unwrap();
+    let mean_ms = |flags: &str| {
+        let line = |index: u64| {
+            format!("8,0 1 3 {}.000000000 9 Q {flags} {} + 8 [jbd2]\n", index, 8 * index)
+        };
+        let file = written(&at, flags, (1..200).map(line).collect::<String>().as_bytes());
+        let measured = measured(&format!("file = '{file}'")).unwrap();
+        (measured.value("latency_mean_ms").unwrap(), measured.value("flushes"))
+    };
+    let of = ["WS", "FWS", "WFS", "FWFS"].map(mean_ms);
+    assert_eq!(of.map(|(_, flushes)| flushes), [None, Some(199.0), None, Some(199.0)]);
+    let [plain, flushed, forced, both] = of.map(|(mean_ms, _)| mean_ms);
+    // A second later nothing is left to flush; what is forced waits for its program.
+    assert!(plain * 1.2 < flushed && plain * 10.0 < forced && forced < both, "{of:?}");
+}
+
 /// What is not as it was in the trace stands beside the answer: times within a second, and places beyond the volume.
 #[test]
 fn what_is_invented_of_a_trace_is_doubted() {

@@ -4,6 +4,7 @@ use super::stream::OPEN_MAX;
 use super::{Came, Name, Next, Workload};
 use crate::Nanos;
 use block::Request;
+use std::collections::VecDeque;
 
 /// A request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct Traced {
     pub at_ns: Nanos,
     /// What is asked.
     pub request: Request,
+    /// It is sent when a flush of its own is done, and takes as long as both (Linux's `REQ_PREFLUSH`).
+    pub flush_first: bool,
 }
 
 /// When the requests of a trace are made.
@@ -41,8 +44,21 @@ impl Counted {
 /// The names of requests that count, and of others.
 const COUNTS: Name = 0;
 const OTHER: Name = 1;
+/// That of the flush in the first slot of [`Replay::behind_flush`]; the others follow.
+const FLUSH: Name = 2;
 
-/// A trace that is replayed. It holds one request of it at a time.
+/// A request behind a flush, or none.
+type Slot = Option<Behind>;
+
+/// A request that is sent when its flush is done.
+#[derive(Clone, Copy, Debug)]
+struct Behind {
+    request: Request,
+    name: Name,
+    came_ns: Nanos,
+}
+
+/// A trace that is replayed. It holds the next request of it, and those that wait for a flush.
 #[derive(Debug)]
 pub struct Replay<I> {
     source: I,
@@ -53,6 +69,10 @@ pub struct Replay<I> {
     next: Option<Traced>,
     pacing: Pacing,
     in_flight: u64,
+    behind_flush: Vec<Slot>,
+    /// Those whose flush is done.
+    flushed: VecDeque<Behind>,
+    /// When came what was issued last.
     came_ns: Nanos,
     gave_up: bool,
 }
@@ -74,6 +94,8 @@ impl<I: Iterator<Item = Traced>> Replay<I> {
             next,
             pacing,
             in_flight: 0,
+            behind_flush: Vec::new(),
+            flushed: VecDeque::new(),
             came_ns: 0,
             gave_up: false,
         }
@@ -100,12 +122,37 @@ impl<I: Iterator<Item = Traced>> Replay<I> {
     pub fn into_source(self) -> I {
         self.source
     }
+
+    /// Issues a request, or the flush that it is behind.
+    fn issue(&mut self, behind: Behind, flush_first: bool) -> Next {
+        let (name, request) = if flush_first {
+            (self.wait_behind(behind), Request::flush())
+        } else {
+            (behind.name, behind.request)
+        };
+        self.came_ns = behind.came_ns;
+        Next::Issue(name, request)
+    }
+
+    /// Keeps a request until its flush is done; the name of that flush.
+    fn wait_behind(&mut self, behind: Behind) -> Name {
+        let free = self.behind_flush.iter().position(Option::is_none);
+        let slot = free.unwrap_or_else(|| {
+            self.behind_flush.push(None);
+            self.behind_flush.len() - 1
+        });
+        self.behind_flush[slot] = Some(behind);
+        FLUSH + slot as Name
+    }
 }
 
 impl<I: Iterator<Item = Traced>> Workload for Replay<I> {
     #[inline]
     fn next(&mut self, now: Nanos) -> Next {
-        let Some(Traced { at_ns, request }) = self.next else { return Next::Nothing };
+        if let Some(behind) = self.flushed.pop_front() {
+            return self.issue(behind, false);
+        }
+        let Some(Traced { at_ns, request, flush_first }) = self.next else { return Next::Nothing };
         // The first behind those that count still comes: until then lasts their time.
         let is_over = self.made.saturating_sub(self.counted.warm_up) > self.counted.requests;
         if is_over && self.awaited == 0 {
@@ -121,20 +168,26 @@ impl<I: Iterator<Item = Traced>> Workload for Replay<I> {
             Pacing::Closed(depth) if self.in_flight >= u64::from(depth) => return Next::Nothing,
             Pacing::Open | Pacing::Closed(_) => {}
         }
-        self.came_ns = if self.pacing == Pacing::Open { at_ns } else { now };
+        let came_ns = if self.pacing == Pacing::Open { at_ns } else { now };
         self.in_flight += 1;
         self.made += 1;
         self.next = self.source.next();
         let counts = self.last_counts();
         self.awaited += u64::from(counts);
-        Next::Issue(if counts { COUNTS } else { OTHER }, request)
+        let name = if counts { COUNTS } else { OTHER };
+        self.issue(Behind { request, name, came_ns }, flush_first)
     }
 
     fn done(&mut self, _: Nanos, name: Name) {
+        if let Some(slot) = name.checked_sub(FLUSH) {
+            let behind = self.behind_flush[slot as usize].take();
+            return self.flushed.push_back(behind.expect("a request behind each flush"));
+        }
         self.in_flight -= 1;
         self.awaited -= u64::from(name == COUNTS);
     }
 
+    /// By how many were made, for what waited for a flush, too: what counts is one stretch.
     fn counts(&self) -> bool {
         self.last_counts()
     }
@@ -153,16 +206,20 @@ mod tests {
     use super::*;
     use crate::{Outcome, Server, run};
 
-    fn traced(times: &[Nanos]) -> impl Iterator<Item = Traced> + '_ {
-        let request = |index: u64| Request::read(8 * index, 8);
-        (0..).zip(times).map(move |(index, &at_ns)| Traced { at_ns, request: request(index) })
+    /// Reads; every `flushed`-th has a flush before it.
+    fn traced(times: &[Nanos], flushed: u64) -> impl Iterator<Item = Traced> + '_ {
+        (0..).zip(times).map(move |(index, &at_ns)| Traced {
+            at_ns,
+            request: Request::read(8 * index, 8),
+            flush_first: index % flushed == flushed - 1,
+        })
     }
 
     /// Open, the second waits for the first; closed, only one is ever there.
     #[test]
     fn a_trace_is_replayed_at_its_times_or_as_fast_as_it_goes() {
         let mean_ns = |pacing| {
-            let mut replay = Replay::new(traced(&[0, 10, 5000]), pacing);
+            let mut replay = Replay::new(traced(&[0, 10, 5000], u64::MAX), pacing);
             let outcome = run(&mut Server::new(800, 100), &mut replay);
             assert_eq!((outcome.requests, replay.gave_up()), (3, false));
             (outcome.spent_ns.iter().sum::<u128>(), outcome.elapsed_ns)
@@ -176,9 +233,10 @@ mod tests {
     #[test]
     fn windows_with_a_warm_up_of_all_that_is_before_are_the_whole() {
         let times: Vec<Nanos> = (0..90).map(|index| index * 70 + index % 7 * 9).collect();
-        for pacing in [Pacing::Open, Pacing::Closed(4)] {
+        let pacings = [Pacing::Open, Pacing::Closed(4)];
+        for (pacing, flushed) in pacings.into_iter().flat_map(|of| [(of, u64::MAX), (of, 3)]) {
             let ran = |counted, server_ns| {
-                let mut replay = Replay::new(traced(&times), pacing).counting(counted);
+                let mut replay = Replay::new(traced(&times, flushed), pacing).counting(counted);
                 run(&mut Server::new(800, server_ns), &mut replay)
             };
             // Slower than the requests come, and so fast that it is idle in between.
@@ -194,8 +252,8 @@ mod tests {
         let mut latency_ns = whole.latency_ns.clone();
         latency_ns.reset();
         let (mut elapsed_ns, mut busy_ns, mut idle_ns) = (0, 0, 0);
+        assert_eq!(windows.iter().map(|window| window.requests).sum::<u64>(), whole.requests);
         for window in windows {
-            assert_eq!(window.requests, 30);
             latency_ns.add(&window.latency_ns).unwrap();
             elapsed_ns += window.elapsed_ns;
             busy_ns += window.counters.targets[0].busy_ns;
@@ -206,9 +264,27 @@ mod tests {
         assert_eq!(busy_ns, whole.counters.targets[0].busy_ns);
     }
 
+    /// A write behind a flush takes as long as both, and is one request.
+    #[test]
+    fn a_flush_of_its_own_comes_before_a_request() {
+        let ran = |pacing, first: bool| {
+            let request = Request::write(0, 8);
+            let all = [0, 1000].map(|at_ns| Traced { at_ns, request, flush_first: first });
+            let mut replay = Replay::new(all.into_iter(), pacing);
+            let outcome = run(&mut Server::new(800, 100), &mut replay);
+            assert_eq!((outcome.requests, outcome.flush_ns.len()), (2, 2 * u64::from(first)));
+            (outcome.spent_ns.iter().sum::<u128>(), outcome.latency_ns.max(), outcome.elapsed_ns)
+        };
+        assert_eq!(ran(Pacing::Open, false), (200, 100, 1100));
+        assert_eq!(ran(Pacing::Open, true).1, 200);
+        assert_eq!(ran(Pacing::Closed(1), true).2, 400);
+    }
+
     #[test]
     fn what_is_too_much_is_given_up() {
-        let all = (0..).map(|index| Traced { at_ns: index, request: Request::read(index % 90, 8) });
+        let request = |index| Request::read(index % 90, 8);
+        let all =
+            (0..).map(|index| Traced { at_ns: index, request: request(index), flush_first: false });
         let mut replay = Replay::new(all, Pacing::Open);
         let outcome = run(&mut Server::new(800, 1_000_000), &mut replay);
         assert!(replay.gave_up() && outcome.requests >= OPEN_MAX);
