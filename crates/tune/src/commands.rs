@@ -107,8 +107,8 @@ pub enum Remembered {
     Parity,
 }
 
-/// What a bit of mdadm's bitmap stands for. LVM always keeps one, of 2 MiB a bit by default, which costs far more
-/// (docs/md.md).
+/// What a bit of mdadm's bitmap stands for by default. LVM always keeps one, of 2 MiB a bit by default, which costs far
+/// more (docs/md.md): its regions are as large as the bits that were chosen, or these.
 pub(crate) const REGION_KIB: u64 = 64 << 10;
 
 /// The level with near copies, of one that has as many far or offset ones on so many members.

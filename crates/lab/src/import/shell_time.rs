@@ -6,6 +6,7 @@
 //! sys     0m2.345s
 //! cmd  1.23s user 2.34s system 29% cpu 12.345 total                                       zsh
 //! 1.23user 2.34system 0:12.34elapsed 29%CPU (0avgtext+0avgdata 3456maxresident)k          GNU
+//!     User time (seconds): 1.23                                  GNU, `time -v`: a line each, the first of three
 //! ```
 
 use super::{Table, row};
@@ -13,22 +14,37 @@ use crate::error::Result;
 use crate::text::{Source, Word, words};
 use serde_json::Map;
 
-/// The words of bash's three lines.
-const LINES: [(&str, &str); 3] = [("real", "elapsed_s"), ("user", "user_s"), ("sys", "system_s")];
+/// How bash's three lines begin, and those of GNU's `time -v`, in the order in which either prints them.
+type Lines = [(&'static str, &'static str); 3];
+const LINES: Lines = [("real", "elapsed_s"), ("user", "user_s"), ("sys", "system_s")];
+const VERBOSE: Lines = [
+    ("User time (seconds):", "user_s"),
+    ("System time (seconds):", "system_s"),
+    ("Elapsed (wall clock) time (h:mm:ss or m:ss):", "elapsed_s"),
+];
 
 /// Whether it looks like it.
 pub(super) fn looks(text: &str) -> bool {
     (1..).zip(text.lines()).any(|(number, line)| {
         let found = words(number, line);
-        is_gnu(&found) || is_zsh(&found) || matches!(part(&found), Some(("elapsed_s", _)))
+        is_gnu(&found) || is_zsh(&found) || part(&found).is_some_and(|part| part.is_first)
     })
 }
 
-/// The sample of a line of bash's, and its time.
-fn part<'a>(found: &[Word<'a>]) -> Option<(&'static str, Word<'a>)> {
-    let [name, time] = found else { return None };
-    let (_, sample) = LINES.into_iter().find(|(word, _)| *word == name.text)?;
-    time.text.starts_with(|c: char| c.is_ascii_digit()).then_some((sample, *time))
+/// A line of three; others hardly have a line like the first.
+struct Part<'a> {
+    sample: &'static str,
+    time: Word<'a>,
+    is_first: bool,
+}
+
+fn part<'a>(found: &[Word<'a>]) -> Option<Part<'a>> {
+    let (&time, before) = found.split_last()?;
+    let is = |start: &str| before.iter().map(|word| word.text).eq(start.split(' '));
+    let place_in = |lines: Lines| Some((lines, lines.iter().position(|(start, _)| is(start))?));
+    let (lines, place) = [LINES, VERBOSE].into_iter().find_map(place_in)?;
+    let part = Part { sample: lines[place].1, time, is_first: place == 0 };
+    time.text.starts_with(|c: char| c.is_ascii_digit()).then_some(part)
 }
 
 fn is_gnu(found: &[Word<'_>]) -> bool {
@@ -65,11 +81,11 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
         } else if is_zsh(&found) {
             let of_end = |from_end: usize| seconds(source, found[found.len() - from_end]);
             vec![("elapsed_s", of_end(2)?), ("user_s", of_end(8)?), ("system_s", of_end(6)?)]
-        } else if let Some((sample, time)) = part(&found) {
-            if sample == "elapsed_s" {
+        } else if let Some(part) = part(&found) {
+            if part.is_first {
                 open.clear();
             }
-            open.push((sample, seconds(source, time)?));
+            open.push((part.sample, seconds(source, part.time)?));
             if open.len() < LINES.len() {
                 continue;
             }

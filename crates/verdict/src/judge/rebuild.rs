@@ -89,7 +89,7 @@ pub(super) fn doubt(manifest: &Manifest, records: &[Record]) -> Option<Point> {
 
 /// What docs/md.md has of parity that is restored.
 const OF_PARITY: &str = "with `volume.rebuild` RAID 5 and 6 share the rows of md's stripe cache with what is restored: beside reads in order the load is \
-                         0.86 to 0.99 times as fast as in the kernel, and up to 3.6 times as much is restored; other work is 0.91 to 1.05 times as \
+                         0.86 to 1.20 times as fast as in the kernel, and 0.8 to 3.5 times as much is restored; other work is 0.91 to 1.05 times as \
                          fast with write caches off, and writes in order up to 1.34 times with caches on. A kernel with ticks of 4 or 1 ms, as those of \
                          distributions, should restore more beside a slower load than this one with 10 ms (docs/md.md)";
 
@@ -100,7 +100,7 @@ const OF_COPIES: &str = "with `volume.rebuild` RAID 10 serves and restores in tu
 
 /// And of mirrors, whose reads pass by the barrier.
 const OF_MIRRORS: &str = "with `volume.rebuild` one read in flight on RAID 1 of two disks is 0.76 times as fast as in the kernel, and 1.65 times as \
-                          much is restored; more in flight are nearer (docs/md.md)";
+                          much is restored; of more in flight 0.83 to 1.29 times as much, by seed (docs/md.md)";
 
 /// So many layouts are told of.
 const TOLD: usize = 3;

@@ -248,6 +248,8 @@ fn what_time_says_in_every_shell() {
         "real 12.345\nuser 1.234\nsys 2.345\n",
         "tar x  1.234s user 2.345s system 29% cpu 12.345 total\n",
         "1.234user 2.345system 0:12.345elapsed 29%CPU (0avgtext+0avgdata 3456maxresident)k\n",
+        "\tCommand being timed: \"tar x\"\n\tUser time (seconds): 1.234\n\tSystem time (seconds): 2.345\n\
+         \tPercent of CPU this job got: 29%\n\tElapsed (wall clock) time (h:mm:ss or m:ss): 0:12.345\n",
     ] {
         close(&of(text, "elapsed_s"), &[12.345]);
         close(&of(text, "user_s"), &[1.234]);
