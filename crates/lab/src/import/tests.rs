@@ -127,10 +127,7 @@ fn iozone_without_its_spaces_is_read_in_order_or_refused() {
         text.lines().map(|line| words(line) + "\n").collect()
     };
     let whole = |text: &str| -> String {
-        text.lines()
-            .filter(|line| !line.contains(" 128 "))
-            .map(|line| format!("{line}\n"))
-            .collect()
+        text.lines().filter(|line| !line.contains(" 128 ")).collect::<Vec<_>>().join("\n")
     };
     let [aligned, pasted] =
         [whole(fixture), squeezed(&whole(fixture))].map(|text| read("p.txt", &text));
