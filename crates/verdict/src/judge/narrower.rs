@@ -44,8 +44,8 @@ pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
         let names =
             if verdict.ranked.len() == 1 { String::new() } else { format!("{}: ", listed(&names)) };
         let text = format!(
-            "{names}the last {rest} of {all} are on {of} alone, where no work came here: its rate is that of the beginning. To measure \
-             the rest, set `offset` of the work"
+            "{names}the last {rest} of {all} are on {of} alone, where no work came here: the rates are of the beginning. To measure the \
+             rest, set the work's `offset`"
         );
         point("unequal drives", text)
     };
