@@ -17,6 +17,7 @@ pub mod kernel;
 pub(crate) mod memory;
 #[cfg(target_os = "linux")]
 pub mod mounted;
+pub(crate) mod not_linuxs;
 #[cfg(target_os = "linux")]
 pub(crate) mod observed;
 pub mod sim;

@@ -282,7 +282,7 @@ impl Counters {
     }
 
     /// Takes off what the drives had done at an `earlier` time.
-    pub(crate) fn take_off(&mut self, earlier: &Counters) {
+    pub fn take_off(&mut self, earlier: &Counters) {
         self.refused -= earlier.refused;
         for (target, before) in self.targets.iter_mut().zip(&earlier.targets) {
             target.commands -= before.commands;

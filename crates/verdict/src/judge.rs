@@ -3,6 +3,7 @@
 //! docs/verdict.md tells how it is reached.
 
 mod aim;
+mod alike;
 mod answer;
 mod any_will_do;
 mod beforehand;
@@ -20,6 +21,7 @@ mod margin;
 mod measured;
 mod named;
 mod names;
+mod narrower;
 mod nothing;
 mod of_bitmap;
 mod of_clock;
@@ -65,7 +67,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use standing::Known;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use store::error::Result;
 use store::expression::Constraint;
 use store::factor::Factors;
@@ -138,6 +140,9 @@ pub struct Verdict {
     pub luck: f64,
     /// The choices that make no reliable difference beside the others.
     pub any_will_do: Vec<String>,
+    /// What was the same on all layouts that others measured, and was no choice.
+    #[serde(skip)]
+    pub given: BTreeSet<String>,
     /// What is known of the factors.
     #[serde(skip)]
     pub factors: Factors,
@@ -307,6 +312,7 @@ impl Verdict {
             can_repeat: manifest.imported.is_none(),
             luck: 0.0,
             any_will_do: Vec::new(),
+            given: layouts.given.clone(),
             factors: layouts.factors.clone(),
             trials,
         };
@@ -366,6 +372,7 @@ impl Verdict {
         points.extend(refused::told(&self.ranked, manifest, records));
         points.extend(of_host::told(&self.ranked, manifest, records));
         points.extend(of_bitmap::told(&self.ranked, manifest, records));
+        points.extend(narrower::told(self, manifest, records));
         points.extend(rebuild::told(&self.ranked, manifest, records));
         points.extend(rebuild::doubt(manifest, records));
         points.extend(repaired::told(records));
@@ -414,7 +421,7 @@ impl Verdict {
             let is_unsafe = because.is_empty() && !reasons.is_empty();
             because.extend(reasons);
             may.push(because.is_empty());
-            let label = layouts.factors.label(&layout.at);
+            let label = layouts.label(&layout.at);
             match value {
                 Some(value) if because.is_empty() => {
                     let place = self.placed(layout, label, (value, scores), facts);

@@ -19,7 +19,7 @@ pub(crate) struct RiskFlags {
     #[arg(long, value_name = "LEVEL")]
     pub(crate) level: String,
     /// Members, all groups together, without spares
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = members)]
     pub(crate) members: usize,
     /// Drive: a name from the list, or a catalogue file
     #[arg(long, value_name = "DRIVE")]
@@ -51,4 +51,13 @@ pub(crate) struct RiskFlags {
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// How many members there are.
+fn members(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| {
+        "write how many there are, as in `--members 8`: their size is that of `--drive`; over drives of several \
+         kinds or sizes, `ileave tune FILE` tells the risk of an experiment with `volume.drives = \"2xA+4xB\"`"
+            .into()
+    })
 }

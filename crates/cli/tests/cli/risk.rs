@@ -94,6 +94,9 @@ fn what_cannot_be_is_refused() {
     assert!(one.contains(", 1 year: ") && one.contains("can be read (`--ure 0`)"), "{one}");
     assert!(!one.contains("inf"), "{one}");
     assert!(error(&with(&["--groups", "3"])).contains("do not make 3 equal groups"));
+    let sizes = ["risk", "--level", "raid5", "--members", "4TB,8TB", "--drive", "st18000nm000j"];
+    let said = error(&sizes);
+    assert!(said.contains("write how many there are, as in `--members 8`"), "{said}");
     let raid7 = ["risk", "--level", "raid7", "--members", "8", "--drive", "st18000nm000j"];
     assert!(error(&raid7).contains("no level is called `raid7`"));
     let raid10 = ["risk", "--level", "raid10", "--members", "5", "--drive", "st18000nm000j"];

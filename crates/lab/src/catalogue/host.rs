@@ -256,6 +256,13 @@ pub struct Host {
     pub(super) sheet: Sheet,
 }
 
+impl Host {
+    /// Whether it runs Linux, as its title says.
+    pub fn runs_linux(&self) -> bool {
+        self.title.contains("Linux")
+    }
+}
+
 /// The file-system side of a host.
 #[derive(Clone, Debug)]
 pub struct HostFiles {

@@ -175,7 +175,42 @@ fn is_row(words: &[Word<'_>]) -> bool {
     words.len() > 2 && words[..2].iter().all(|word| word.text.parse::<u64>().is_ok())
 }
 
-/// A row of version 3: a number belongs to the heading under whose end it ends.
+/// The column of each number of a row: in order where none is missing, else that under whose heading's end it ends.
+fn columns(source: Source<'_>, header: &[Word<'_>], found: &[Word<'_>]) -> Result<Vec<usize>> {
+    const NEXT: &str = "take the table with its spaces, as iozone printed it";
+    let end = |word: &Word<'_>| word.column + word.text.chars().count();
+    let (headings, numbers) = (&header[2..], &found[2..]);
+    if numbers.len() == headings.len() {
+        return Ok((0..numbers.len()).collect());
+    }
+    // Without its spaces a table does not tell which tests were left out.
+    if let Some((word, heading)) = found.iter().zip(&header[..2]).find(|(a, b)| end(a) != end(b)) {
+        let what = format!(
+            "does not end where its heading `{}` does, and {} numbers for {} headings do not tell which test each is of; \
+             {NEXT}",
+            heading.text,
+            numbers.len(),
+            headings.len()
+        );
+        return Err(source.wrong_word(*word, &what));
+    }
+    let mut columns: Vec<usize> = Vec::new();
+    for word in numbers {
+        let all = headings.iter().enumerate();
+        let nearest = all.min_by_key(|(_, heading)| end(heading).abs_diff(end(word)));
+        let Some((column, heading)) = nearest else {
+            return Err(source.wrong_word(*word, "is not under a known column of iozone"));
+        };
+        if columns.last() == Some(&column) {
+            let what = format!("is the second number under the heading `{}`; {NEXT}", heading.text);
+            return Err(source.wrong_word(*word, &what));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+/// A row of version 3.
 fn new_rows(
     source: Source<'_>,
     header: &[Word<'_>],
@@ -183,18 +218,14 @@ fn new_rows(
     found: &[Word<'_>],
 ) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    let end = |word: &Word<'_>| word.column + word.text.chars().count();
     let mut at = Map::new();
     for (name, word) in [("file_kib", found[0]), ("record_kib", found[1])] {
         at.insert(name.into(), Json::from(source.number(word)? as u64));
     }
     let record_kib = source.number(found[1])?;
-    for word in &found[2..] {
+    for (word, column) in found[2..].iter().zip(columns(source, header, found)?) {
         let number = source.number(*word)?;
-        let headings = header[2..].iter().enumerate();
-        let nearest = headings.min_by_key(|(_, heading)| end(heading).abs_diff(end(word)));
-        let name = nearest.and_then(|(index, _)| COLUMNS.get(index));
-        let Some(name) = name else {
+        let Some(name) = COLUMNS.get(column) else {
             return Err(source.wrong_word(*word, "is not under a known column of iozone"));
         };
         if output == Output::Microseconds && number <= 0.0 {

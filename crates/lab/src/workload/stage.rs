@@ -4,6 +4,7 @@
 use super::live_stage::LiveStage;
 use crate::catalogue::{Host, HostFiles};
 use crate::error::{Error, Result};
+use sim::Counters;
 use sim::fs::{FsError, Lap, Session};
 use std::fmt::Debug;
 use std::path::Path;
@@ -121,14 +122,14 @@ pub struct Stage<'a> {
 }
 
 /// What making a file system took.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Made {
     /// How long.
     pub elapsed_s: f64,
     /// How long the processor worked on it.
     pub work_ns: u64,
-    /// What it moved to and from the drives.
-    pub moved_sectors: u64,
+    /// What the drives did for it.
+    pub counters: Counters,
 }
 
 impl Stage<'_> {

@@ -7,7 +7,6 @@ use super::trees::TreeKeys;
 use super::{Build, Kind};
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, SIZE_OR_ZERO, Takes, Value, keys, load};
-use sim::TargetCounters;
 use sim::fs::ffs::Ffs;
 use sim::fs::ffs::mount::Mode;
 use sim::fs::program::{modelled, newfs, pipe, tree};
@@ -155,11 +154,10 @@ pub(super) fn unpack(
     let ((), made) = on.only(newfs::newfs(on.session.files().clone()))?;
     on.only(modelled::mount_new(on.session.files().clone()))?;
     let kernel = on.session.files().kernel();
-    let moved = |target: &TargetCounters| target.sectors_read + target.sectors_written;
     on.made = Made {
         elapsed_s: on.session.files().seconds(),
         work_ns: kernel.clock().work_ns(),
-        moved_sectors: kernel.counters().targets.iter().map(moved).sum(),
+        counters: kernel.counters(),
     };
     let unpacked = extract(on, Arc::clone(tree), pipe_bytes)?;
     Ok([made, unpacked])

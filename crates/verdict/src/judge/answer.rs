@@ -1,5 +1,6 @@
 //! The answer, and the few lines that stand below it: margin, certainty, risk, what the safe choice costs.
 
+use super::alike;
 use super::margin::{next_best, open, tied};
 use super::nothing::{nothing_ranked, nothing_to_choose};
 use super::risk;
@@ -45,7 +46,7 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     }
     let is_alike = |a: f64, b: f64| a.to_bits() == b.to_bits();
     if others.iter().all(|of| is_alike(of.behind, 1.0) && is_alike(of.value, best.value)) {
-        return format!("No difference at all ({value} each). Keep what you have.");
+        return alike::answer(verdict, "No difference at all", &format!("{value} each"));
     }
     if others.iter().any(|other| other.standing == Standing::Unknown) {
         let why = if verdict.luck > 0.0 {
@@ -57,10 +58,8 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
         };
         return format!("No answer yet: {} was best with {value}, {why}", best.label);
     }
-    let level = verdict.situations.iter().all(Situation::is_level);
-    if level && others.iter().all(|other| other.standing == Standing::Tie) {
-        let within = within(verdict);
-        return format!("No reliable difference ({within}). Keep what you have.");
+    if verdict.is_level() {
+        return alike::answer(verdict, "No reliable difference", &within(verdict));
     }
     if verdict.unit != SHARE_OF_BEST {
         let amount = with_name(&verdict.objective, &value);
@@ -135,6 +134,13 @@ impl Verdict {
     /// How many times one layout must have what the best has for the difference to count; 1 where any does.
     pub fn tie_ratio(&self) -> f64 {
         tie_half(self).exp()
+    }
+
+    /// Whether no layout that was ranked is better than another, under no load or condition either.
+    pub(super) fn is_level(&self) -> bool {
+        let others = self.ranked.get(1..).unwrap_or_default();
+        self.situations.iter().all(Situation::is_level)
+            && others.iter().all(|other| other.standing == Standing::Tie)
     }
 
     /// What is said where there is one layout alone, and so no answer.
@@ -393,9 +399,8 @@ fn left_out(verdict: &Verdict) -> Option<Point> {
 
 /// `volume.interleave = 64, fs.block = 16KiB`: as an experiment file has it. One key alone stands in the answer.
 fn settings(verdict: &Verdict, best: &Ranked) -> Option<Point> {
-    let matters = |path: &String| !verdict.any_will_do.contains(path);
     let applies =
-        best.at.iter().filter(|(path, value)| matters(path) && value.as_str() != Some(""));
+        best.at.iter().filter(|(path, value)| verdict.matters(path) && value.as_str() != Some(""));
     let keys: Vec<String> =
         applies.map(|(path, v)| format!("{path} = {}", verdict.factors.shown(path, v))).collect();
     (keys.len() > 1).then(|| point("settings", keys.join(", ")))

@@ -55,12 +55,25 @@ impl Verdict {
         is_the_same_but_for(&self.any_will_do, a, b)
     }
 
+    /// Whether all layouts that are the same in what makes a difference stand to the best as this one does, so that one
+    /// name does for them.
+    pub(super) fn stands_as_its_kind(&self, layout: &Ranked) -> bool {
+        let is_behind = |of: &Ranked| of.standing == Standing::Behind;
+        let mut kind = self.ranked.iter().filter(|of| self.is_the_same(&of.at, &layout.at));
+        kind.all(|of| is_behind(of) == is_behind(layout))
+    }
+
+    /// Whether it is a choice that makes a difference.
+    pub(super) fn matters(&self, path: &String) -> bool {
+        !self.any_will_do.contains(path) && !self.given.contains(path)
+    }
+
     /// A layout's name by the choices that make a difference.
     pub fn of_what_matters(&self, layout: &Ranked) -> String {
         if self.any_will_do.is_empty() {
             return layout.label.clone();
         }
-        let matters = layout.at.iter().filter(|(path, _)| !self.any_will_do.contains(path));
+        let matters = layout.at.iter().filter(|(path, _)| self.matters(path));
         self.factors.label(&matters.map(|(path, value)| (path.clone(), value.clone())).collect())
     }
 
@@ -70,6 +83,12 @@ impl Verdict {
             self.any_will_do.iter().map(|path| self.values_tried(path)).collect();
         match named.as_slice() {
             [] => String::new(),
+            // Of another level the same choice may make one.
+            _ if !self.ranked.iter().all(|ranked| self.stands_as_its_kind(ranked)) => {
+                let with = self.ranked.first().map(|best| self.of_what_matters(best));
+                let with = with.unwrap_or_default();
+                format!(" With {with}, no reliable difference by {}: keep yours.", listed(&named))
+            }
             _ => format!(" No reliable difference by {}: keep yours.", listed(&named)),
         }
     }
@@ -143,6 +162,35 @@ mod tests {
             &(random("r", "read") + &random("w", "write")),
         );
         assert_eq!(verdict.any_will_do, Vec::<String>::new(), "{}", verdict.answer);
+    }
+
+    /// With the best level any chunk will do, and with the next one does not: that is named by both, and is in one line alone.
+    #[test]
+    fn what_ties_with_one_chunk_is_not_called_tied_with_all() {
+        let (manifest, mut records) = modelled(
+            "[volume]\ndrives = '4xwd740gd'\nlevel = ['md-stripe', 'md-raid5']\ninterleave = ['64KiB', '512KiB']\n\
+             [workload.w]\nkind = 'random'\ncount = 20\n[host]\nname = 'linux-6.1'\n",
+        );
+        for record in &mut records {
+            let is_small = record.at["volume.interleave"] == 128;
+            let rate = match (record.at["volume.level"].as_str(), is_small) {
+                (Some("md-stripe"), _) => 100.0,
+                (_, false) => 99.9,
+                (_, true) => 40.0,
+            };
+            record.samples.insert("mb_per_s", rate);
+        }
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let about = |about: &str| {
+            let point = verdict.points.iter().find(|point| point.about == about);
+            point.map_or("", |point| point.text.as_str())
+        };
+        let tied = "interleave 1024 (512 KiB), level md-raid5; keep yours if it is among them";
+        assert_eq!(about("tied"), tied);
+        let next = about("next best");
+        assert!(next.starts_with("interleave 128 (64 KiB), level md-raid5, "), "{next}");
+        let rest = " With level md-stripe, no reliable difference by interleave (128 (64 KiB) and 1024 (512 KiB)): keep yours.";
+        assert!(verdict.answer.ends_with(rest), "{}", verdict.answer);
     }
 
     /// Reads in order care for the chunk.

@@ -98,7 +98,7 @@ pub(super) fn told(verdict: &Verdict, layouts: &Layouts, wishes: &Wishes) -> Res
                 format!("`{}` can be met, but not together with all the others", constraint.text)
             }
             None => {
-                let label = layouts.factors.label(&layout.at);
+                let label = layouts.label(&layout.at);
                 format!("`{}`: the closest has {value}{at_worst} ({label})", constraint.text)
             }
         };

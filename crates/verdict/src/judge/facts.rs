@@ -48,8 +48,20 @@ pub struct Facts {
     pub compared_after_crash: Option<String>,
     /// What erases all drives at once, where they are those of a cloud instance's host.
     pub erased_together: Option<String>,
+    /// The part of it at its end that is on fewer drives, which are larger than the others.
+    #[serde(skip)]
+    pub narrower: Option<Narrower>,
     /// What else there is to know of a power cut, where what it loses is not known from the results.
     pub unknown_in_crash: Option<String>,
+}
+
+/// The part of a volume that is on fewer drives than its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Narrower {
+    /// Where it begins, in bytes.
+    pub from_bytes: u64,
+    /// How many drives it is on at most.
+    pub drives: usize,
 }
 
 impl Facts {
@@ -88,6 +100,7 @@ impl Facts {
             compared_after_crash: self.compared_after_crash.or(other.compared_after_crash),
             erased_together: self.erased_together.or(other.erased_together),
             unknown_in_crash: self.unknown_in_crash.or(other.unknown_in_crash),
+            narrower: self.narrower.filter(|_| self.narrower == other.narrower),
         }
     }
 
@@ -144,10 +157,16 @@ impl Facts {
         facts.price_usd = known.iter().map(|drive| drive.price_usd).chain(beside).sum();
         let sectors: Option<Vec<u64>> =
             members.iter().zip(&known).map(|(m, drive)| m.sectors.or(drive.sectors)).collect();
-        facts.usable_bytes = level
-            .and_then(|level| level.parse::<Level>().ok())
-            .and_then(|level| level.lay_out(stated.interleave_sectors()?, &sectors?).ok())
-            .map(|layout| layout.sectors() * SECTOR_BYTES);
+        let level = level.and_then(|level| level.parse::<Level>().ok());
+        let (Some(level), Some(sectors), Some(interleave_sectors)) =
+            (level, sectors, stated.interleave_sectors())
+        else {
+            return facts;
+        };
+        let volume =
+            |members: &[u64]| Some(level.lay_out(interleave_sectors, members).ok()?.sectors());
+        facts.usable_bytes = volume(&sectors).map(|sectors| sectors * SECTOR_BYTES);
+        facts.narrower = narrower(level, &sectors, volume);
         facts
     }
 
@@ -238,6 +257,19 @@ impl Facts {
     pub fn usd_per_gb(&self) -> Option<f64> {
         Some(self.price_usd? / (self.usable_bytes? as f64 / 1e9))
     }
+}
+
+/// The part that is left of a stripe where its smallest members are full; `volume` says how large one of such members is.
+fn narrower(
+    level: Level,
+    members: &[u64],
+    volume: impl Fn(&[u64]) -> Option<u64>,
+) -> Option<Narrower> {
+    let least = members.iter().copied().min()?;
+    let drives = members.iter().filter(|&&sectors| sectors > least).count();
+    let equal = volume(&vec![least; members.len()])?;
+    let is_longer = level.interleaved() && drives > 0 && volume(members)? > equal;
+    is_longer.then_some(Narrower { from_bytes: equal * SECTOR_BYTES, drives })
 }
 
 /// What decides what may be lost, and how much room there is.

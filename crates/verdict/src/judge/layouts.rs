@@ -30,6 +30,8 @@ pub struct Layouts {
     pub(super) only: BTreeMap<String, &'static str>,
     /// Workloads with loads and conditions under which no layout was steady, beside others that were: they say nothing of any.
     pub(super) silent: BTreeSet<String>,
+    /// What others measured under, the same on all layouts where something else differs: the machine, the size. Nobody chose it.
+    pub(super) given: BTreeSet<String>,
 }
 
 /// A record that was not steady.
@@ -98,6 +100,7 @@ impl Layouts {
             factors: of_any(&manifest.factors),
             only: super::named::only(manifest),
             silent: BTreeSet::new(),
+            given: BTreeSet::new(),
         };
         let mut ordered: Vec<&Record> = records.iter().collect();
         let place = |record: &Record| manifest.workloads.iter().position(|w| *w == record.workload);
@@ -140,9 +143,27 @@ impl Layouts {
             let silent = unsteady.extract_if(.., |of| !judged.contains(&of.under));
             found.silent = silent.map(|of| of.under).collect();
         }
+        if manifest.imported.is_some() {
+            found.given = found.same_on_all();
+        }
         found.leave_out_unsteady(&unsteady, &counted);
         found.leave_out_overloaded(&overloaded);
         found
+    }
+
+    /// The factors that have one value on all layouts, where others have several.
+    fn same_on_all(&self) -> BTreeSet<String> {
+        let Some((first, others)) = self.layouts.split_first() else { return BTreeSet::new() };
+        let is_same =
+            |path: &&String| others.iter().all(|other| other.at.get(*path) == first.at.get(*path));
+        let same: BTreeSet<String> = first.at.keys().filter(is_same).cloned().collect();
+        if same.len() < first.at.len() { same } else { BTreeSet::new() }
+    }
+
+    /// What a layout is called: the values of what was chosen.
+    pub(super) fn label(&self, at: &Map<String, Json>) -> String {
+        let chosen = at.iter().filter(|(path, _)| !self.given.contains(*path));
+        self.factors.label(&chosen.map(|(path, value)| (path.clone(), value.clone())).collect())
     }
 
     /// What was not steady is left out, and a layout with it unless half of its repeats were steady all through: those count.

@@ -14,17 +14,19 @@ impl Verdict {
         self.name_by(at, &varied(ranked().chain(self.left_out.iter().map(|out| &out.at))))
     }
 
-    /// Each of these, which are ranked, among all that are, by the choices that make a difference; those that are
-    /// called the same once.
+    /// Each of these, which are ranked, among all that are, by the choices that make a difference, where all that are
+    /// called the same stand the same, else by all choices; those that are called the same once.
     pub(super) fn names_of_what_matters<'a>(
         &self,
         of: impl Iterator<Item = &'a Ranked>,
     ) -> Vec<String> {
-        let mut varied = varied(self.ranked.iter().map(|ranked| &ranked.at));
-        varied.retain(|path| !self.any_will_do.contains(path));
+        let all = varied(self.ranked.iter().map(|ranked| &ranked.at));
+        let mut what_matters = all.clone();
+        what_matters.retain(|path| !self.any_will_do.contains(path));
         let mut names: Vec<String> = Vec::new();
         for ranked in of {
-            let name = self.name_by(&ranked.at, &varied);
+            let varied = if self.stands_as_its_kind(ranked) { &what_matters } else { &all };
+            let name = self.name_by(&ranked.at, varied);
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -51,7 +53,7 @@ impl Verdict {
 }
 
 /// The factors in which layouts differ.
-fn varied<'a>(all: impl Iterator<Item = &'a Map<String, Json>>) -> BTreeSet<&'a String> {
+pub(super) fn varied<'a>(all: impl Iterator<Item = &'a Map<String, Json>>) -> BTreeSet<&'a String> {
     let all: Vec<&Map<String, Json>> = all.collect();
     let paths: BTreeSet<&String> = all.iter().flat_map(|at| at.keys()).collect();
     let varies = |path: &&String| {

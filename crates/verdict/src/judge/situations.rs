@@ -89,7 +89,7 @@ impl Situation {
             unit: part.unit.clone(),
             better: part.better,
             at: at(best).clone(),
-            label: layouts.factors.label(at(best)),
+            label: layouts.label(at(best)),
             value,
             tied: places.iter().map(|&index| at(index).clone()).collect(),
             layouts: order.len(),

@@ -347,6 +347,23 @@ fn one_run_of_few_cells_decides_nothing() {
     assert!(verdict.answer.contains("Repeat the runs."), "{}", verdict.answer);
 }
 
+/// The machine and the size that bonnie++ writes into each line are conditions: nobody is told to use them.
+#[test]
+fn what_others_measured_under_is_no_choice() {
+    let (manifest, mut records) = shipped_mapping("fair-2006").unwrap().unwrap().into_records();
+    for record in &mut records {
+        record.at.insert("machine".into(), Json::from("nas1"));
+    }
+    let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+    assert!(verdict.ranked.iter().all(|of| of.label.starts_with("interleave ")), "{verdict:?}");
+    let said = format!("{} {:?}", verdict.answer, verdict.points);
+    assert!(!said.contains("nas1"), "{said}");
+    // Where nothing else differs they are all that there is to name a layout by.
+    records.retain(|record| record.at["volume.interleave"] == 64);
+    let alone = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+    assert!(alone.ranked[0].label.contains("machine nas1"), "{}", alone.ranked[0].label);
+}
+
 #[test]
 fn workloads_on_layouts_of_their_own_have_no_best_for_all() {
     let (manifest, mut records) = shipped_mapping("fair-2006").unwrap().unwrap().into_records();

@@ -1,6 +1,7 @@
 //! What the verdict says where trials were not in a steady state.
 
 use super::Verdict;
+use super::alike;
 use super::answer::{Point, amount, point};
 use super::nothing::nothing_to_choose;
 use crate::tables::listed;
@@ -44,6 +45,7 @@ fn of_others(verdict: &Verdict, answer: String) -> String {
             let value = amount(only.value, &verdict.unit);
             format!("No answer yet: only {} was in a steady state ({value}).", only.label)
         }
+        _ if verdict.is_level() => format!("{answer} {}", alike::unsaid(verdict)),
         ranked => {
             let of = ranked.len() + unsteady;
             format!("{answer} {unsteady} of {of} layouts were not steady and may be better.")

@@ -102,7 +102,7 @@ impl Prepared for Ready<'_> {
     }
 }
 
-/// What a program measured.
+/// What a program measured, without what was spent on making the file system before it.
 struct Ran {
     samples: Vec<(&'static str, f64)>,
     counters: Counters,
@@ -144,18 +144,22 @@ fn run(session: &mut Session, trial: &Trial) -> Result<Ran> {
     };
     let own = program.run(&mut stage)?;
     let made = stage.made;
-    let counters = session.files().kernel().counters();
-    let elapsed_s = session.files().seconds();
-    let samples = in_order(kind, own, of_all(session, &counters, made));
+    let mut counters = session.files().kernel().counters();
+    counters.take_off(&made.counters);
+    let elapsed_s = session.files().seconds() - made.elapsed_s;
+    let samples = in_order(kind, own, of_all(session, &counters, elapsed_s, made.work_ns));
     Ok(Ran { samples, counters, elapsed_s })
 }
 
-/// The samples of every program, by name, without what was spent on making the file system before it.
-fn of_all(session: &Session, counters: &Counters, made: Made) -> [(&'static str, f64); 4] {
+/// The samples of every program, by name, of the work alone: the processor worked `made_ns` on the file system before it.
+fn of_all(
+    session: &Session,
+    counters: &Counters,
+    elapsed_s: f64,
+    made_ns: u64,
+) -> [(&'static str, f64); 4] {
     let moved: u64 = counters.targets.iter().map(|t| t.sectors_read + t.sectors_written).sum();
-    let moved = moved - made.moved_sectors;
-    let elapsed_s = session.files().seconds() - made.elapsed_s;
-    let work_ns = session.files().kernel().clock().work_ns() - made.work_ns;
+    let work_ns = session.files().kernel().clock().work_ns() - made_ns;
     let commands = counters.targets.iter().map(|target| target.commands).collect();
     [
         ("elapsed_s", elapsed_s),

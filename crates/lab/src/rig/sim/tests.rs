@@ -245,4 +245,7 @@ fn making_the_file_system_is_no_part_of_the_work() {
     assert!((value("elapsed_s") / work_s - 1.0).abs() < 0.01, "{} {work_s}", value("elapsed_s"));
     // Nor are its bytes: they would be as many as the media move.
     assert!(value("mb_per_s") * work_s < 100.0, "{}", value("mb_per_s"));
+    // Nor are its commands, nor the time that the members were busy with them.
+    assert!(measured.requests < 1000, "{} commands for 50 files", measured.requests);
+    assert!(measured.member_busy.iter().all(|busy| (0.0..=1.0).contains(busy)));
 }
