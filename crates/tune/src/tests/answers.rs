@@ -1,13 +1,13 @@
 //! What is answered, as data and as text, of one search each.
 
+use crate::remembered::Sim;
+use crate::work::Work;
+use crate::{Clock, Drives, Question, tune};
 use lab::capabilities::Capabilities;
 use lab::experiment::Trial;
-use lab::rig::sim::Sim;
 use lab::rig::{Prepared, Rig};
 use lab::{Error, catalogue};
 use serde_json::Value;
-use tune::work::Work;
-use tune::{Clock, Drives, Question, tune};
 
 /// Without what-if trials: for tests that look at none of what they say.
 fn no_what_ifs() -> Clock {
