@@ -6,7 +6,7 @@ use lab::capabilities::Capabilities;
 use lab::experiment::Trial;
 use lab::record::{Measured, decode_latencies, encode_latencies};
 use lab::rig::{Prepared, Rig, sim};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -17,7 +17,7 @@ pub(crate) struct Sim;
 type Place = Arc<Mutex<Option<(Measured, String)>>>;
 
 /// What the trials of this program measured, by all that it can hang on.
-static ALL: LazyLock<Mutex<HashMap<[u64; 2], Place>>> = LazyLock::new(Mutex::default);
+static ALL: LazyLock<Mutex<BTreeMap<[u64; 2], Place>>> = LazyLock::new(Mutex::default);
 
 /// Of all of a trial but its number, the name of its cell and which repeat it is: these say where its record goes.
 fn key(trial: &Trial) -> [u64; 2] {
