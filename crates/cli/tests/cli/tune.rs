@@ -196,13 +196,9 @@ fn read_ahead_is_set_where_it_gains() {
     assert!(!found["commands"].to_string().contains("read_ahead_kb"));
 }
 
-/// Two parities are no slower than one where many disks are read in order, and lose far less. Smaller disks with a price say
-/// the same below.
+/// Two parities are no slower than one where many disks are read in order, and lose far less.
 #[test]
 fn of_what_is_as_fast_the_safer_is_taken() {
-    if takes_long() {
-        return;
-    }
     let ask = [
         "tune",
         "--what-if",
