@@ -616,9 +616,9 @@ mod tests {
     /// Layouts of an experiment are left out before they run, too.
     #[test]
     fn an_experiment_s_layouts_are_left_out_beforehand() {
+        use crate::remembered::Sim;
         use crate::{Posed, tune_experiment};
         use lab::experiment::Experiment;
-        use lab::rig::sim::Sim;
         let text = "run.repeats = 1\nvolume.drives = '4xst18000nm000j'\n\
                     volume.level = ['md-stripe', 'md-raid10', 'md-raid5', 'md-raid6']\n\
                     [workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 100\n";

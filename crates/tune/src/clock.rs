@@ -311,7 +311,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::question::Question;
     use crate::question::tests::question;
-    use lab::rig::sim::Sim;
+    use crate::remembered::Sim;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Who asked about a file was told nothing before the answer.
@@ -348,7 +348,7 @@ pub(crate) mod tests {
         let levels = vec!["md-mirror".to_string(), "md-raid10-f2".to_string()];
         let asked = crate::question::tests::question("2x wd740gd", "restore", 1);
         let asked = crate::Question { levels, clock, ..asked };
-        let found = crate::tune(&asked, &lab::rig::sim::Sim, None, &mut |_| ()).unwrap();
+        let found = crate::tune(&asked, &crate::remembered::Sim, None, &mut |_| ()).unwrap();
         assert!(!found.reasons.is_empty());
         let said = said.lock().unwrap();
         assert!(said.len() == 1 && found.verdict.starts_with(&said[0]), "{said:?}");

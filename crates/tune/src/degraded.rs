@@ -349,7 +349,7 @@ mod tests {
     use super::*;
     use crate::question::Question;
     use crate::question::tests::{question, without_what_ifs};
-    use lab::rig::sim::Sim;
+    use crate::remembered::Sim;
 
     fn said(of: &crate::Tuned) -> Option<&str> {
         let line = of.lines.iter().find(|(about, _)| about == "degraded");

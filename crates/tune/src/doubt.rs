@@ -503,7 +503,7 @@ mod tests {
                  workload.r = {{ kind = 'random', block = '4KiB', reads_percent = 100 }}\n"
             );
             let experiment = Experiment::parse("x.toml", &text).unwrap();
-            crate::tried::run_alone(&experiment, &lab::rig::sim::Sim).unwrap()
+            crate::tried::run_alone(&experiment, &crate::remembered::Sim).unwrap()
         };
         let half_of = |precision, requests| half(&records(precision, requests));
         assert!(half_of("10%", 1_000_000).is_some_and(|half| half > 0.0 && half <= 0.1));
@@ -524,7 +524,7 @@ mod tests {
             let question = question("2x wd740gd", "restore", 1);
             let all = [candidate("md-mirror", "512KiB")];
             let watch = &mut |_| ();
-            let mut tried = Tried::new(&question, &all, &lab::rig::sim::Sim, watch).unwrap();
+            let mut tried = Tried::new(&question, &all, &crate::remembered::Sim, watch).unwrap();
             tried.measure(&[0], 0).unwrap();
             tried.verdict().unwrap()
         };

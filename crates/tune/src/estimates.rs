@@ -343,7 +343,7 @@ fn percent(times: f64) -> String {
 mod tests {
     use super::*;
     use crate::posed::tests::asked;
-    use lab::rig::sim::Sim;
+    use crate::remembered::Sim;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     const VOLUMES: &str = "run.repeats = 1\nrun.precision = '10%'\nvolume.drives = '2xazure-p30:64GiB+2xazure-p30'\n\

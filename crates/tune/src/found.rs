@@ -493,8 +493,8 @@ fn not_compared(verdict: &Verdict) -> Option<String> {
 pub(crate) mod tests {
     use super::*;
     use crate::question::tests::without_what_ifs;
+    use crate::remembered::Sim;
     use lab::experiment::Experiment;
-    use lab::rig::sim::Sim;
     use lab::{Keep, run};
     use verdict::Wishes;
 

@@ -646,7 +646,7 @@ pub(crate) mod tests {
         let candidates =
             [Candidate { level: "md-mirror".parse().unwrap(), chunk: "512KiB", cache: "256" }];
         let watch = &mut |_| ();
-        let sim = lab::rig::sim::Sim;
+        let sim = crate::remembered::Sim;
         let mut tried = crate::tried::Tried::new(&question, &candidates, &sim, watch).unwrap();
         tried.measure(&[0], 0).unwrap();
         tried.verdict().unwrap()

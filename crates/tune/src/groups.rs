@@ -110,7 +110,7 @@ impl Groups {
 mod tests {
     use super::*;
     use crate::question::tests::question;
-    use lab::rig::sim::Sim;
+    use crate::remembered::Sim;
 
     /// It said that the search was ended, which was complete.
     #[test]

@@ -68,6 +68,8 @@ mod posed;
 mod provisioned;
 mod question;
 mod read_ahead;
+#[cfg(test)]
+mod remembered;
 mod rules;
 mod scheduler;
 pub mod search;
@@ -105,5 +107,7 @@ pub use space::Open;
 pub use why::Reason;
 pub use without_copies::WithoutCopies;
 
+#[cfg(test)]
+mod tests;
 mod tune;
 pub use tune::tune;

@@ -118,7 +118,7 @@ fn is_long(record: &Record) -> bool {
 mod tests {
     use super::*;
     use crate::question::tests::question;
-    use lab::rig::sim::Sim;
+    use crate::remembered::Sim;
 
     fn ranked(drives: &str, of: impl Fn(&Candidate) -> f64) -> (Vec<Candidate>, Vec<Option<f64>>) {
         let asked = question(drives, "backup", 2);

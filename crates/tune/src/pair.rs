@@ -443,10 +443,10 @@ fn ranked<'a>(verdict: &'a Verdict, key: &str, value: &str) -> Option<&'a Ranked
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::remembered::Sim;
     use crate::scheduler::BOTH;
     use lab::Keep;
     use lab::experiment::Experiment;
-    use lab::rig::sim::Sim;
     use lab::run::Run;
     use std::cell::RefCell;
 

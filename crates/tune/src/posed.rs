@@ -480,7 +480,7 @@ impl Said<'_> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use lab::rig::sim::Sim;
+    use crate::remembered::Sim;
 
     /// An experiment as the question, its layouts, and what was measured of them.
     pub(crate) fn asked(text: &str) -> (Posed, Space, Vec<Record>) {

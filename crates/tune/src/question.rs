@@ -721,7 +721,7 @@ pub(crate) mod tests {
                 let question = question(drives, name, 1);
                 assert!(question.work.about().is_some_and(|about| !about.is_empty()), "{name}");
                 let experiment = question.experiment().unwrap();
-                lab::run::Run::plan(&experiment, &lab::rig::sim::Sim).unwrap().admit().unwrap();
+                lab::run::Run::plan(&experiment, &crate::remembered::Sim).unwrap().admit().unwrap();
             }
         }
     }

@@ -274,7 +274,7 @@ mod tests {
     use super::*;
     use crate::pick::first_by_fewer_trials;
     use crate::question::tests::question;
-    use lab::rig::sim::Sim;
+    use crate::remembered::Sim;
 
     /// The default and the fastest had five seeds each, and a third was first by the one that it had.
     #[test]

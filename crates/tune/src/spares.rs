@@ -251,7 +251,7 @@ fn row_of_files(
 mod tests {
     use super::*;
     use crate::question::tests::{question, without_what_ifs};
-    use lab::rig::sim::Sim;
+    use crate::remembered::Sim;
 
     /// RAID 6 over eight disks of 18 TB is lost with up to 0.70 %, over seven with a spare with 0.25 %, over six with two with
     /// 0.14 %; RAID 5 with 11 and 6.6 %. Flash is hardly lost at all.

@@ -317,7 +317,7 @@ pub(crate) fn is_at(
 pub(crate) mod tests {
     use super::*;
     use crate::question::DEFAULT_CHUNK;
-    use lab::rig::sim::Sim;
+    use crate::remembered::Sim;
 
     /// Where short trials had half of the time beside the answer, too, all layouts were measured in full instead.
     #[test]

@@ -65,8 +65,7 @@ fn answered(
     let there = asked.as_ref().filter(|(confirmed, _)| !confirmed.without_processor);
     let (best, why) = turned(question, &candidates, there)?.unwrap_or((best, why));
     let (rules, verdict) = of_question::by_rules(&mut tried, &candidates, best, verdict)?;
-    let best = &candidates[best];
-    let than = why.than().map(|place| &candidates[place]);
+    let (best, than) = (&candidates[best], why.than().map(|place| &candidates[place]));
     // What is measured on a slower rig is what counts.
     let judged = there.map_or(&verdict, |(_, there)| there);
     let first = ranked_of(judged, best)?;

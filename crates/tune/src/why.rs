@@ -437,7 +437,7 @@ mod tests {
         let levels = ["md-mirror", "md-raid10-f2"].map(String::from).to_vec();
         let asked = crate::question::tests::question("2x st18000nm000j", "media", 1);
         let asked = Question { levels, ..asked };
-        let found = crate::tune(&asked, &lab::rig::sim::Sim, None, &mut |_| ()).unwrap();
+        let found = crate::tune(&asked, &crate::remembered::Sim, None, &mut |_| ()).unwrap();
         let past =
             found.reasons.iter().find(|of| of.mechanism == "without the page cache").unwrap();
         let mirror_times = past.best / past.other;
@@ -455,7 +455,7 @@ mod tests {
         let work = crate::work::Work { name: "w".into(), tables, ..crate::work::Work::default() };
         let levels = ["md-mirror", "md-raid10"].map(String::from).to_vec();
         let asked = Question { levels, ..Question::new(drives, work) };
-        let found = crate::tune(&asked, &lab::rig::sim::Sim, None, &mut |_| ()).unwrap();
+        let found = crate::tune(&asked, &crate::remembered::Sim, None, &mut |_| ()).unwrap();
         let deep = found.reasons.iter().find(|of| of.mechanism == "with 64 in flight");
         assert!(deep.is_some(), "{:?}", found.reasons);
         let tried = |what: &str| {

@@ -129,11 +129,11 @@ impl WithoutCopies {
 mod tests {
     use super::*;
     use crate::Drives;
+    use crate::remembered::Sim;
     use crate::work::Work;
     use lab::Error;
     use lab::capabilities::Capabilities;
     use lab::experiment::Trial;
-    use lab::rig::sim::Sim;
     use lab::rig::{Prepared, Rig};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};

@@ -358,9 +358,9 @@ mod tests {
     use crate::clock::tests::after;
     use crate::front;
     use crate::posed::tests::{COPIES, asked as posed};
+    use crate::remembered::Sim;
     use lab::experiment::Experiment;
     use lab::rig::Rig;
-    use lab::rig::sim::Sim;
 
     fn opens() -> impl Fn(&Experiment) -> Result<Box<dyn Rig>> + Sync {
         |_| Ok(Box::new(Sim))

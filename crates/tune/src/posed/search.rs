@@ -141,10 +141,10 @@ mod tests {
     use crate::clock::Clock;
     use crate::clock::tests::after;
     use crate::posed::tests::{COPIES, asked};
+    use crate::remembered::Sim;
     use lab::capabilities::Capabilities;
     use lab::experiment::Experiment;
     use lab::experiment::Trial;
-    use lab::rig::sim::Sim;
     use lab::rig::{Prepared, Rig};
 
     /// The model, one trial at a time.

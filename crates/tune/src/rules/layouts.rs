@@ -124,8 +124,8 @@ fn is_alike(one: &At, other: &At) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::remembered::Sim;
     use lab::experiment::Experiment;
-    use lab::rig::sim::Sim;
     use std::path::Path;
     use verdict::Wishes;
 

@@ -113,9 +113,9 @@ fn judge_rules(rules: &mut [Rule], candidates: &[Candidate], best: usize, verdic
 mod tests {
     use super::*;
     use crate::question::DEFAULT_CACHE;
+    use crate::remembered::Sim;
     use lab::Keep;
     use lab::experiment::Experiment;
-    use lab::rig::sim::Sim;
     use verdict::Wishes;
 
     /// The answer ties with the fastest, which 512 KiB does not, and is hardly ahead of 512 KiB.

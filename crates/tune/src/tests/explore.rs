@@ -1,8 +1,8 @@
 //! How long an answer of `ileave explore` takes: a page that follows a slider has 200 ms.
 
+use crate::explore::{Cell, Explore};
+use crate::work::{Knobs, NAMED};
 use std::fs;
-use tune::explore::{Cell, Explore};
-use tune::work::{Knobs, NAMED};
 
 /// Milliseconds of a processor that this thread took: other tests and other programs do not count.
 #[expect(clippy::disallowed_methods, reason = "it is no file of anybody's")]

@@ -1,13 +1,13 @@
 //! The race beside the exhaustive search and beside chance, on the cells of a shipped experiment.
 
+use crate::remembered::Sim;
+use crate::search::{Effort, Prior, race};
 use lab::experiment::Experiment;
-use lab::rig::sim::Sim;
 use lab::{Keep, run};
 use rand_core::Rng as _;
 use rand_pcg::Pcg64Mcg;
 use std::convert::Infallible;
 use store::record::{Record, plain};
-use tune::search::{Effort, Prior, race};
 
 /// Draws at random.
 const DRAWS: usize = 2000;

@@ -1,13 +1,13 @@
 //! What is answered, as data and as text, of one search each.
 
+use crate::remembered::Sim;
+use crate::work::Work;
+use crate::{Clock, Drives, Question, tune};
 use lab::capabilities::Capabilities;
 use lab::experiment::Trial;
-use lab::rig::sim::Sim;
 use lab::rig::{Prepared, Rig};
 use lab::{Error, catalogue};
 use serde_json::Value;
-use tune::work::Work;
-use tune::{Clock, Drives, Question, tune};
 
 /// Without what-if trials: for tests that look at none of what they say.
 fn no_what_ifs() -> Clock {
@@ -83,7 +83,7 @@ fn many_members_are_tried_in_groups() {
 fn a_default_is_not_kept_for_want_of_trials() {
     let drives = Drives::new(5, catalogue::drive("d3-s4610-480gb").unwrap()).unwrap();
     let work = Work::find("mail", &drives).unwrap();
-    let question = Question { survive: 1, ..Question::new(drives, work) };
+    let question = Question { survive: 1, clock: no_what_ifs(), ..Question::new(drives, work) };
     let found = tune(&question, &Sim, None, &mut |_| ()).unwrap().json();
     assert_ne!(found["best"]["volume.interleave"], 1024, "{}", found["best"]);
     let behind = found["difference"]["estimate"].as_f64().unwrap();
@@ -316,7 +316,7 @@ fn the_front_has_the_answer_itself() {
 /// Eight disks that survive three failures: four copies, which mdadm builds, and what ZFS has.
 #[test]
 fn three_failures_are_survived_by_more_than_a_mirror_of_all() {
-    let (found, text) = answer(8, "vm", 3);
+    let (found, text) = answer_within(no_what_ifs(), 8, "vm", 3);
     let rows = found["front"].as_array().unwrap();
     let four = rows.iter().find(|row| row["at"]["volume.level"] == "md-raid10-n4").unwrap();
     assert_eq!(
@@ -344,7 +344,7 @@ fn disks_of_an_instance_are_what_they_are() {
         let drives = Drives::new(4, catalogue::drive(name).unwrap()).unwrap();
         let work = Work::find("postgres", &drives).unwrap();
         let levels = vec!["md-raid10".to_string()];
-        let question = Question { levels, spares, clock, ..Question::new(drives, work) };
+        let question = Question { spares, levels, clock, ..Question::new(drives, work) };
         let text = tune(&question, &Sim, None, &mut |_| ()).unwrap().text();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
