@@ -240,6 +240,7 @@ impl Drive {
         let fault = what.fault();
         if self.is_busy() {
             self.phase = Phase::Idle;
+            self.ledger = Ledger::start(now);
             self.outbox.refuse(now, self.current.tag, self.current.arrived, fault);
         }
         while let Some(waiting) = self.queue.pop_oldest() {
