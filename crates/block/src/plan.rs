@@ -228,7 +228,13 @@ impl Plan {
 
     /// The steps of stage `index`.
     pub fn stage(&self, index: usize) -> &[Step] {
-        &self.steps[self.stage_start(index)..self.stage_ends[index] as usize]
+        &self.steps[self.stage_range(index)]
+    }
+
+    /// Which of all steps are those of stage `index`.
+    #[inline]
+    pub fn stage_range(&self, index: usize) -> Range<usize> {
+        self.stage_start(index)..self.stage_ends[index] as usize
     }
 
     /// The index of the first step of stage `index` among all steps.

@@ -168,7 +168,8 @@ impl<D: Device> Array<D> {
         self.driver.plugs.begin_by(sender, &stage.request);
         self.has_sent = true;
         let below = &mut self.below;
-        self.core.start(now, slot, |Command { tag, request, .. }| below.submit(now, tag, request));
+        let send = |Command { tag, request, .. }| below.submit(now, tag, request.parted());
+        self.core.start(now, slot, send);
     }
 
     /// The next event but for those below and those of threads that sleep.

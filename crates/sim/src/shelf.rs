@@ -51,7 +51,12 @@ impl Device for Shelf {
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.geometry.check(&request);
-        self.with_drive(request.target as usize, |drive, bus| drive.submit(now, tag, request, bus));
+        let target = request.target as usize;
+        let (drive, bus) = &mut self.drives[target];
+        let waits = drive.submit(now, tag, request, &mut self.buses[*bus]);
+        if !waits {
+            self.due.set(target, drive.next_event());
+        }
     }
 
     fn next_event(&self) -> Option<Nanos> {

@@ -179,6 +179,23 @@ impl Ledger {
         Ledger { spent: Spent::NONE, charged_to: start }
     }
 
+    /// Starts again at `start`, after all that was spent was taken.
+    #[inline]
+    pub(crate) fn start_again(&mut self, start: Nanos) {
+        debug_assert_eq!(self.spent, Spent::NONE, "it is of another command");
+        self.charged_to = start;
+    }
+
+    /// Takes what was spent out of it. To copy all of a [`Spent`] is a call, and then there would still be zeroes to write.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Spent {
+        let mut taken = Spent::NONE;
+        for (taken, mine) in taken.0.iter_mut().zip(&mut self.spent.0) {
+            *taken = std::mem::take(mine);
+        }
+        taken
+    }
+
     /// Charges the time up to `until` to `part`. Time already charged is not charged again.
     pub(crate) fn charge(&mut self, part: Part, until: Nanos) {
         self.spent.add(part, until.saturating_sub(self.charged_to));
@@ -250,6 +267,18 @@ mod tests {
             ledger.charge(Part::QUEUE, end);
             assert_eq!(spent, *ledger.spent());
         }
+    }
+
+    #[test]
+    fn what_is_taken_out_of_a_ledger_is_there_no_more() {
+        let mut ledger = Ledger::start(100);
+        ledger.charge(Part::QUEUE, 130);
+        ledger.charge(Part::CACHE, 140);
+        let whole = *ledger.spent();
+        assert_eq!((ledger.take(), *ledger.spent()), (whole, Spent::NONE));
+        ledger.start_again(200);
+        ledger.charge(Part::BUS, 205);
+        assert_eq!((ledger.spent().total(), ledger.spent()[Part::BUS]), (5, 5));
     }
 
     #[test]

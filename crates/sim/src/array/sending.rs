@@ -5,6 +5,7 @@ use super::core::{Command, Core, Name, Owner};
 use super::rebuild::join_steps;
 use crate::{Fault, Nanos, Spent};
 use block::Request;
+use std::ops::Range;
 
 impl Core {
     /// Starts a prepared stage: passes its commands to `send`.
@@ -31,12 +32,12 @@ impl Core {
             return 0;
         }
         let plan = &self.plans[slot];
-        let steps = plan.stage(active.stage);
+        let steps = plan.stage_range(active.stage);
         if active.owner != Owner::Rebuild {
-            let left = steps.len();
-            active.progress.sent(left as u32);
-            return self.send_rest(slot, left, send);
+            active.progress.sent(steps.len() as u32);
+            return self.send_steps(slot, steps, send);
         }
+        let (first, steps) = (steps.start, &plan.steps()[steps]);
         let joined = join_steps(plan, steps);
         active.progress.sent(joined.len() as u32);
         for (index, Request { sectors, .. }) in joined {
@@ -44,29 +45,37 @@ impl Core {
             // md reads the first copy that is up.
             let by = if is_by_md { CopyChoice::First } else { self.copy_choice };
             let chosen = by.choose(&self.members, plan, &steps[index]);
-            let step = plan.stage_start(active.stage) + index;
             let request = Request { sectors, ..chosen };
-            send(sent(&mut self.members, Name::of(slot, step, &request), request));
+            send(sent(&mut self.members, Name::of(slot, first + index, &request), request));
         }
         0
     }
 
     /// Starts the last `left` steps of a stage, like [`Core::start_while`].
-    #[inline]
     pub fn send_rest(
         &mut self,
         slot: usize,
         left: usize,
+        send: impl FnMut(Command) -> bool,
+    ) -> usize {
+        let Range { end, .. } = self.plans[slot].stage_range(self.active[slot].stage);
+        self.send_steps(slot, end - left..end, send)
+    }
+
+    /// Starts these `steps`, likewise.
+    #[inline]
+    fn send_steps(
+        &mut self,
+        slot: usize,
+        steps: Range<usize>,
         mut send: impl FnMut(Command) -> bool,
     ) -> usize {
         let plan = &self.plans[slot];
-        let stage = self.active[slot].stage;
-        let (first, steps) = (plan.stage_start(stage), plan.stage(stage));
-        for (index, step) in steps.iter().enumerate().skip(steps.len() - left) {
+        for (index, step) in steps.clone().zip(&plan.steps()[steps.clone()]) {
             let request = self.copy_choice.choose(&self.members, plan, step);
-            let name = Name::of(slot, first + index, &request);
+            let name = Name::of(slot, index, &request);
             if !send(sent(&mut self.members, name, request)) {
-                return steps.len() - index - 1;
+                return steps.end - index - 1;
             }
         }
         0

@@ -14,8 +14,8 @@ pub(crate) struct Segments {
     outlined: usize,
 }
 
-/// The numbers that segments have: 20 bits.
-const INDICES: usize = (1 << 20) - 1;
+/// So many numbers segments have.
+const INDICES: usize = 1 << 20;
 
 /// The sectors `start..end`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,15 +26,21 @@ pub(crate) struct Segment {
     pub(crate) end: u64,
     /// Whether the host wrote it; else it was read from the medium.
     pub(crate) written: bool,
-    used: u64,
+    /// When it was used last, and its number in the last bits: the least recently used has the least, and of equals the
+    /// first. One number, because the least of numbers is found without a branch.
+    rank: u64,
 }
 
 impl Segment {
-    /// Its place by age: the least recently used has the least, and of equals the first. One number, because the least
-    /// of numbers is found without a branch.
+    /// Segment `index`, empty and never used.
+    fn unused(index: usize) -> Self {
+        Segment { rank: index as u64, ..Segment::default() }
+    }
+
+    /// Its number.
     #[inline]
-    fn rank(&self, index: usize) -> u64 {
-        self.used << 20 | index as u64
+    fn index(&self) -> usize {
+        self.rank as usize & (INDICES - 1)
     }
 
     /// Whether its place and `start..end` have a sector in common, or it is empty and within: in one comparison, because
@@ -112,9 +118,9 @@ impl Outline {
 impl Segments {
     /// `count` empty segments of `capacity` sectors each.
     pub(crate) fn new(count: usize, capacity: u64) -> Self {
-        assert!(count <= INDICES, "{count} segments are more than a drive has");
+        assert!(count < INDICES, "{count} segments are more than a drive has");
         Segments {
-            held: vec![Segment::default(); count],
+            held: (0..count).map(Segment::unused).collect(),
             capacity,
             clock: 0,
             outline: Outline::of_nothing(capacity),
@@ -135,13 +141,8 @@ impl Segments {
     }
 
     fn find_one(&self, start: u64, end: u64) -> Option<usize> {
-        let mut newest: Option<(usize, u64)> = None;
-        for (index, segment) in self.held.iter().enumerate() {
-            if segment.holds(start, end) && newest.is_none_or(|(_, used)| segment.used >= used) {
-                newest = Some((index, segment.used));
-            }
-        }
-        newest.map(|(index, _)| index)
+        let holding = self.held.iter().filter(|segment| segment.holds(start, end));
+        holding.max_by_key(|segment| segment.rank).map(Segment::index)
     }
 
     /// An outline of what is held, to look at before many calls of [`Segments::hold`].
@@ -187,7 +188,7 @@ impl Segments {
 
     /// The segment whose data ends at `end`.
     pub(crate) fn read_up_to(&self, end: u64) -> Option<usize> {
-        self.held.iter().position(|s| s.end == end && !s.written && s.used > 0)
+        self.held.iter().position(|s| s.end == end && !s.written && s.rank >= INDICES as u64)
     }
 
     /// Segment `index`.
@@ -202,18 +203,24 @@ impl Segments {
 
     /// Marks `index` as just used.
     pub(crate) fn touch(&mut self, index: usize) {
-        self.clock += 1;
-        self.held[index].used = self.clock;
+        self.held[index].rank = self.newest(index);
+    }
+
+    /// The rank of segment `index` if it is used now.
+    #[inline]
+    fn newest(&mut self, index: usize) -> u64 {
+        self.clock += INDICES as u64;
+        self.clock | index as u64
     }
 
     /// Gives the least recently used segment to `start..end`, which was read, or as much of its end as fits; `None` without
     /// a cache.
     pub(crate) fn replace(&mut self, start: u64, end: u64) -> Option<usize> {
-        let by_age = self.held.iter().enumerate().map(|(index, segment)| segment.rank(index));
-        let oldest = by_age.reduce(u64::min)? as usize & INDICES;
-        self.clock += 1;
+        let oldest = self.held.iter().map(|segment| segment.rank).reduce(u64::min)?;
+        let oldest = oldest as usize & (INDICES - 1);
+        let rank = self.newest(oldest);
         let start = start.max(end.saturating_sub(self.capacity));
-        self.held[oldest] = Segment { start, end, written: false, used: self.clock };
+        self.held[oldest] = Segment { start, end, written: false, rank };
         self.grown(oldest);
         Some(oldest)
     }
@@ -246,8 +253,8 @@ impl Segments {
     pub(crate) fn written(&mut self, start: u64, end: u64, what: OnWrite) {
         if what == OnWrite::TakeNewest {
             let reads = (0..self.held.len()).filter(|&index| !self.held[index].written);
-            if let Some(newest) = reads.max_by_key(|&index| self.held[index].used) {
-                self.held[newest] = Segment::default();
+            if let Some(newest) = reads.max_by_key(|&index| self.held[index].rank) {
+                self.held[newest] = Segment::unused(newest);
             }
         }
         if !self.outline.meets_any(start, end) {
@@ -256,7 +263,7 @@ impl Segments {
         for segment in &mut self.held {
             if segment.meets(start, end) {
                 if what == OnWrite::DropSegment || segment.written || segment.end <= end {
-                    *segment = Segment::default();
+                    *segment = Segment::unused(segment.index());
                 } else {
                     segment.start = end;
                 }
@@ -274,7 +281,7 @@ impl Segments {
         let (mut joins, mut written) = (usize::MAX, 0);
         let (mut oldest, mut oldest_written) = (u64::MAX, u64::MAX);
         for (index, segment) in self.held.iter().enumerate() {
-            let rank = segment.rank(index);
+            let rank = segment.rank;
             let is_joined = segment.written && segment.end == start;
             joins = joins.min(if is_joined { index } else { usize::MAX });
             written += usize::from(segment.written);
@@ -285,8 +292,9 @@ impl Segments {
             joins
         } else {
             let least = if written < count { oldest } else { oldest_written };
-            let index = if least == u64::MAX { 0 } else { least as usize & INDICES };
-            self.held[index] = Segment { start, end: start, written: true, used: 0 };
+            let index = if least == u64::MAX { 0 } else { least as usize & (INDICES - 1) };
+            self.held[index] =
+                Segment { start, end: start, written: true, ..Segment::unused(index) };
             index
         };
         self.extend(index, end);
@@ -295,7 +303,7 @@ impl Segments {
 
     /// Drops everything.
     pub(crate) fn clear(&mut self) {
-        self.held.fill(Segment::default());
+        self.held.iter_mut().for_each(|segment| *segment = Segment::unused(segment.index()));
     }
 }
 
@@ -335,7 +343,7 @@ mod tests {
                     }
                 };
                 let held = |segments: &Segments| {
-                    let of = |it: &Segment| (it.start, it.end, it.written, it.used);
+                    let of = |it: &Segment| (it.start, it.end, it.written, it.rank);
                     segments.held.iter().map(of).collect::<Vec<_>>()
                 };
                 assert_eq!(act(&mut segments), act(&mut plain));

@@ -340,11 +340,12 @@ impl Mechanics {
     /// Sector k, counted from 1, can be sent when it has passed, at `m(k)`. So the start is the latest
     /// `m(k) − pace(k − 1)`. On one track both grow linearly: the first or the last sector decides.
     pub fn streams_from(&self, pace: impl Fn(u32) -> Nanos) -> Nanos {
-        let from = |run: &Passed| {
-            let first = run.first_at.saturating_sub(pace(run.before));
+        let from = |run: &Passed, before_ns: Nanos| {
+            let first = run.first_at.saturating_sub(before_ns);
             first.max(run.last_at.saturating_sub(pace(run.before + run.sectors - 1)))
         };
-        self.passed_then.iter().map(&from).fold(from(&self.passed), Nanos::max)
+        let then = self.passed_then.iter().map(|run| from(run, pace(run.before)));
+        then.fold(from(&self.passed, 0), Nanos::max)
     }
 
     /// The time from the head's arrival at a track until a run on it has passed.

@@ -170,23 +170,27 @@ impl Drive {
         !matches!(self.phase, Phase::Idle)
     }
 
+    /// Accepts a request. Says whether it waits for others: then the next event is the same as before.
     #[inline]
-    pub(crate) fn submit(&mut self, now: Nanos, tag: Tag, request: Request, bus: &mut Bus) {
+    pub(crate) fn submit(&mut self, now: Nanos, tag: Tag, request: Request, bus: &mut Bus) -> bool {
         if self.failed {
-            return self.outbox.refuse(now, tag, now, Fault::Failed);
+            self.outbox.refuse(now, tag, now, Fault::Failed);
+            return false;
         }
         if request.op == Op::Flush && self.holds_no_writes() {
             // Without a write cache a host does not even ask (Linux's `submit_bio_noacct`).
             let spent = Spent::NONE;
-            return self.outbox.push(Event::Done { tag, at: now, result: Ok(()), spent });
+            self.outbox.push(Event::Done { tag, at: now, result: Ok(()), spent });
+            return false;
         }
         if self.is_busy() {
             let request = request.parted();
             self.wait(Waiting { tag, request, arrived: now, aim: Aim::default() });
-        } else {
-            self.begin(now, tag, &request, now, bus);
-            self.note_work(now);
+            return true;
         }
+        self.begin(now, tag, &request, now, bus);
+        self.note_work(now);
+        false
     }
 
     #[inline]
@@ -236,6 +240,7 @@ impl Drive {
         let fault = what.fault();
         if self.is_busy() {
             self.phase = Phase::Idle;
+            self.ledger = Ledger::start(now);
             self.outbox.refuse(now, self.current.tag, self.current.arrived, fault);
         }
         while let Some(waiting) = self.queue.pop_oldest() {

@@ -1,6 +1,6 @@
 //! How a drive serves a command, from start to end.
 
-use super::{Bus, Current, Drive, Ledger, Phase, Waiting};
+use super::{Bus, Current, Drive, Phase, Waiting};
 use crate::{Event, Nanos, Part, Tag};
 use block::{Op, Request};
 
@@ -15,7 +15,7 @@ impl Drive {
         bus: &mut Bus,
     ) {
         self.current = Current { tag, request: request.parted(), arrived, result: Ok(()) };
-        self.ledger = Ledger::start(arrived);
+        self.ledger.start_again(arrived);
         self.ledger.charge(Part::QUEUE, now);
         match request.op {
             Op::Read if self.is_damaged(request) => self.begin_failing_read(now, request),
@@ -83,7 +83,7 @@ impl Drive {
     pub(super) fn finish(&mut self, now: Nanos, bus: &mut Bus, out: &mut Vec<Event>) {
         let Current { tag, request, result, .. } = self.current;
         debug_assert_eq!(self.ledger.charged_to(), now);
-        out.push(Event::Done { tag, at: now, result, spent: *self.ledger.spent() });
+        out.push(Event::Done { tag, at: now, result, spent: self.ledger.take() });
         self.phase = Phase::Idle;
         self.counters.commands += 1;
         match request.op {
