@@ -7,7 +7,7 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "WORK is backup, restore, postgres, mysql, mail, news, vm, media, build, object-store or log (what each \
+    after_help = "WORK is backup, restore, postgres, mysql, mail, news, vm, media, build, object-store, log or surveillance (what each \
 stands for is printed under Assumed), or the path of an experiment, a fio job or a block trace. Layouts are those of Linux's md, \
 simulated; with --fs also btrfs's, in a real kernel. An experiment as FILE has its own layouts. docs/tune.md says how they are searched.
 

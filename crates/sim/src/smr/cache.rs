@@ -311,7 +311,8 @@ mod tests {
     /// Each write of a log that is filled at once replaces what came before it, as if it were appended.
     #[test]
     fn a_log_that_is_filled_at_once_is_the_one_of_its_writes() {
-        let taken = |start: u64| Taken { start, end: start + 8, sectors: 8, header: 2, extends: false };
+        let taken =
+            |start: u64| Taken { start, end: start + 8, sectors: 8, header: 2, extends: false };
         // Places come again, dead after live and live after dead.
         let places = [40, 0, 40, 16, 0, 8, 16, 16, 80];
         let writes = places.map(taken).into_iter().enumerate();
