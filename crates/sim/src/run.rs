@@ -107,7 +107,7 @@ pub fn run_until(
     driven(processor, device, workload, enough, &|| false).expect("nothing stops it")
 }
 
-/// The same, and nothing where `stop` says so before the end: it is asked every few thousand requests.
+/// The same, and nothing where `stop` says so before the end: it is asked once in a while.
 ///
 /// # Panics
 ///
@@ -137,8 +137,8 @@ pub fn run_jobs(
     driven(processor, device, jobs, enough, stop)
 }
 
-/// Whoever may stop a run is asked once in so many of its steps, which is every few milliseconds.
-const STEPS_UNASKED: u32 = 4096;
+/// Whoever may stop a run is asked once in so many of its steps: a step of 24 disks with parity may take a millisecond.
+const STEPS_UNASKED: u32 = 64;
 
 fn driven<W: Workload + ?Sized>(
     processor: &Processor,

@@ -434,11 +434,13 @@ pub(crate) mod tests {
         // Asked before each trial, not before each group: the time is over within the pair of the second mechanism.
         let (calls, asked_after) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (count, after) = (calls.clone(), asked_after.clone());
-        let three = of(Clock::default().what_if("500ms", move || {
+        let mut clock = Clock::default().what_if("500ms", move || {
             let is_late = count.fetch_add(1, Ordering::Relaxed) >= 3;
             after.fetch_add(usize::from(is_late), Ordering::Relaxed);
             if is_late { 1.0 } else { 0.5 }
-        }));
+        });
+        clock.what_if.as_mut().unwrap().stops = false;
+        let three = of(clock);
         assert_eq!(three.reasons.as_slice(), &all.reasons[..1]);
         assert_eq!(three.not_tried.len(), none.not_tried.len() - 1);
         assert!(three.sensitivity.is_empty());
@@ -448,8 +450,10 @@ pub(crate) mod tests {
         // In the midst of the trials of other loads: their group says nothing, and is said to be left.
         let until = 2 * all.reasons.len() + 5;
         let count = AtomicUsize::new(0);
-        let some = of(Clock::default()
-            .what_if("500ms", move || f64::from(count.fetch_add(1, Ordering::Relaxed) >= until)));
+        let mut clock = Clock::default()
+            .what_if("500ms", move || f64::from(count.fetch_add(1, Ordering::Relaxed) >= until));
+        clock.what_if.as_mut().unwrap().stops = false;
+        let some = of(clock);
         assert_eq!((some.reasons.len(), some.sensitivity.len()), (all.reasons.len(), 0));
         assert_eq!(some.not_tried.len(), 1);
     }

@@ -18,7 +18,7 @@ pub(super) fn jobs(trial: &Trial, target_sectors: &[u64]) -> Jobs {
         programs > 1 && !trial.requests().any(|work| work.ends() || work.keys.end_flush);
     let mut budgets = Vec::new();
     for (index, requests) in trial.requests().enumerate() {
-        budgets.push(requests.count() * requests.keys.jobs);
+        budgets.push(requests.count().saturating_mul(requests.keys.jobs));
         let block_bytes = requests.keys.block_sectors * block::SECTOR_BYTES;
         let fill_ns = trial.setup.host.zero_fill_ns(block_bytes);
         let (target, requests) = placed(requests, target_sectors);
