@@ -489,6 +489,16 @@ mod tests {
         assert!(refused("drive.state.x=1").contains("that is no table"));
     }
 
+    /// Who reads what can be asked finds every work that has a name.
+    #[test]
+    fn docs_name_every_work() {
+        let docs = include_str!("../../../docs/tune.md");
+        let line = docs.lines().find(|line| line.starts_with("| work |")).unwrap();
+        for (name, _) in NAMED {
+            assert!(line.contains(&format!("`{name}`")), "{name}: {line}");
+        }
+    }
+
     /// `video` alone may be of players; with files there is no work of cameras.
     #[test]
     fn cameras_are_told_of_surveillance_and_players_of_media() {

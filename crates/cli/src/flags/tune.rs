@@ -138,3 +138,19 @@ fn dollars(text: &str) -> Result<f64, String> {
     let amount = amount.filter(|amount| amount.is_finite() && *amount > 0.0 && *amount < 1e9);
     amount.ok_or_else(|| "write an amount above 0, as in 3000".into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Args as _;
+
+    #[test]
+    fn the_help_names_every_work() {
+        let command = TuneFlags::augment_args(clap::Command::new("tune"));
+        let help = command.get_after_help().unwrap().to_string();
+        let works = help.split(" (what each").next().unwrap();
+        for (name, _) in ::tune::work::NAMED {
+            assert!(works.contains(name), "{name}: {works}");
+        }
+    }
+}

@@ -11,14 +11,7 @@ pub(super) fn jobs(trial: &Trial, target_sectors: &[u64]) -> Jobs {
     // What has no end beside something that has one ends with it. Where none has, the first that has used up its budget
     // ends all: what the others would do without it is not what was asked.
     let end_together = trial.requests().any(Requests::ends) || trial.requests().count() > 1;
-    // Programs of a workload use up its budget together. With a share for each the fast ones ended first, and a trial went on
-    // with those that a mirror keeps on one disk: 54 MB/s of 325.
-    let programs: u64 = trial.requests().map(|work| work.keys.jobs).sum();
-    let is_shared =
-        programs > 1 && !trial.requests().any(|work| work.ends() || work.keys.end_flush);
-    let mut budgets = Vec::new();
     for (index, requests) in trial.requests().enumerate() {
-        budgets.push(requests.count().saturating_mul(requests.keys.jobs));
         let block_bytes = requests.keys.block_sectors * block::SECTOR_BYTES;
         let fill_ns = trial.setup.host.zero_fill_ns(block_bytes);
         let (target, requests) = placed(requests, target_sectors);
@@ -27,19 +20,14 @@ pub(super) fn jobs(trial: &Trial, target_sectors: &[u64]) -> Jobs {
             let seed = trial.seed ^ job.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let background = end_together && !requests.ends();
             let target = target as u32;
-            let own = requests.stream(part, fill_ns);
-            let count = if is_shared { u64::MAX } else { own.count };
-            let stream = Stream { target, background, count, ..own };
+            let stream = Stream { target, background, ..requests.stream(part, fill_ns) };
             running.push((index, RunningStream::new(stream, seed)));
         }
     }
-    let works: Vec<usize> = running.iter().map(|(index, _)| *index).collect();
-    let jobs = if is_apart(trial) {
-        Jobs::apart(running)
-    } else {
-        Jobs::new(running.into_iter().map(|(_, stream)| stream).collect())
-    };
-    if is_shared { jobs.within(budgets, works) } else { jobs }
+    if is_apart(trial) {
+        return Jobs::apart(running);
+    }
+    Jobs::new(running.into_iter().map(|(_, stream)| stream).collect())
 }
 
 /// The target that `requests` go to, and what they are there.

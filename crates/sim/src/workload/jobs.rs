@@ -2,7 +2,6 @@
 
 use super::{Came, Lateness, Name, Next, RunningStream, Workload};
 use crate::Nanos;
-use block::Op;
 
 /// Streams that run at the same time, each with its own depth and pace.
 #[derive(Clone, Debug)]
@@ -14,10 +13,6 @@ pub struct Jobs {
     turn: usize,
     /// As which each is recorded, where they are recorded apart.
     apart: Vec<usize>,
-    /// How many requests the streams of each budget may still make together, and which budget each has; none where each
-    /// has an end of its own.
-    left: Vec<u64>,
-    budgets: Vec<usize>,
 }
 
 impl Jobs {
@@ -29,21 +24,7 @@ impl Jobs {
     pub fn new(streams: Vec<RunningStream>) -> Self {
         assert!(!streams.is_empty(), "there is at least one job");
         let has_background = streams.iter().any(RunningStream::is_background);
-        Jobs {
-            streams,
-            has_background,
-            turn: 0,
-            apart: Vec::new(),
-            left: Vec::new(),
-            budgets: Vec::new(),
-        }
-    }
-
-    /// The same, where streams make so many requests together, each counted in the budget of its number. The first that is
-    /// used up ends all: where each stream had a share of its own, the slow ones went on alone.
-    #[must_use]
-    pub fn within(self, left: Vec<u64>, budgets: Vec<usize>) -> Self {
-        Jobs { left, budgets, ..self }
+        Jobs { streams, has_background, turn: 0, apart: Vec::new() }
     }
 
     /// The same, recorded apart: those of the same number as one.
@@ -70,9 +51,6 @@ impl Jobs {
         if self.has_background && self.are_done(now) {
             return Next::Nothing;
         }
-        if self.left.contains(&0) {
-            return Next::Nothing;
-        }
         let jobs = self.streams.len();
         let mut earliest: Option<Nanos> = None;
         let mut job = self.turn;
@@ -81,9 +59,6 @@ impl Jobs {
             match self.streams[job].next(now) {
                 Next::Issue(name, request) => {
                     self.turn = after;
-                    if let Some(&budget) = self.budgets.get(job) {
-                        self.left[budget] -= u64::from(!matches!(request.op, Op::Flush));
-                    }
                     return Next::Issue(name_of(job, name), request);
                 }
                 Next::Work(name, work_ns) => return Next::Work(name_of(job, name), work_ns),
@@ -111,7 +86,7 @@ impl Workload for Jobs {
     #[inline]
     fn next(&mut self, now: Nanos) -> Next {
         match &mut self.streams[..] {
-            [only] if !self.has_background && self.left.is_empty() => only.next(now),
+            [only] if !self.has_background => only.next(now),
             _ => self.next_of_many(now),
         }
     }
@@ -166,26 +141,6 @@ mod tests {
             issued += 1;
         }
         assert_eq!(issued, 5);
-    }
-
-    /// Programs that a mirror keeps waiting had the rest of a trial for themselves, after the others had made their share.
-    #[test]
-    fn streams_of_one_budget_end_together() {
-        let stream = |depth| {
-            let stream = Stream { span_sectors: 800, count: u64::MAX, depth, ..Stream::default() };
-            RunningStream::new(stream, 1)
-        };
-        let mut jobs = Jobs::new(vec![stream(1), stream(1)]).within(vec![10], vec![0, 0]);
-        let mut issued = [0, 0];
-        // The second program's first request never comes back.
-        while let Next::Issue(name, _) = jobs.next(0) {
-            let (job, _) = job_of(name);
-            issued[job] += 1;
-            if job == 0 {
-                jobs.done(0, name);
-            }
-        }
-        assert_eq!(issued, [9, 1]);
     }
 
     /// Where all are of the background none goes on without the others.

@@ -246,21 +246,3 @@ fn making_the_file_system_is_no_part_of_the_work() {
     // Nor are its bytes: they would be as many as the media move.
     assert!(value("mb_per_s") * work_s < 100.0, "{}", value("mb_per_s"));
 }
-
-/// A mirror keeps some programs on one disk for longer. With a share of the budget for each, the others had made theirs first, and
-/// a short trial was of those that were left: 170 MB/s of 374.
-#[test]
-fn a_short_trial_is_of_all_programs_to_its_end() {
-    let rate = |requests: u64| {
-        let text = format!(
-            "[run]\nprecision = '10%'\nbudget_requests = {requests}\n[host]\nname = 'linux-6.1'\n\
-             [volume]\ndrives = '2xmg08aca16te'\nlevel = 'md-mirror'\n\
-             [workload.w]\nkind = 'sequential'\nblock = '512KiB'\njobs = 16\ndirect = false\n"
-        );
-        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
-        let measured = rig::run(&Sim, &plan.trials[0]).unwrap();
-        measured.samples.iter().find(|(name, _)| *name == "mb_per_s").unwrap().1
-    };
-    let [short, long] = [2000, 400_000].map(rate);
-    assert!((short / long - 1.0).abs() < 0.2, "{short} and {long} MB/s");
-}
