@@ -154,15 +154,11 @@ fn driven<W: Workload + ?Sized>(
     let mut now = 0;
     // When to ask the workload, if nothing comes back before.
     let mut wake = Some(now);
-    let mut ended = None;
-    let mut steps: u32 = 0;
+    let (mut ended, mut steps) = (None, 0);
     loop {
-        steps += 1;
-        if steps == STEPS_UNASKED {
-            steps = 0;
-            if stop() {
-                return None;
-            }
+        steps = (steps + 1) % STEPS_UNASKED;
+        if steps == 0 && stop() {
+            return None;
         }
         while wake.is_some_and(|at| at <= now) {
             wake = match workload.next(now) {

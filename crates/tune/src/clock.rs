@@ -151,6 +151,7 @@ impl Clock {
     }
 
     /// Whether no more trials are begun at all.
+    #[cfg(test)]
     pub(crate) fn is_over(&self) -> bool {
         self.is_over_for(For::Choice)
     }

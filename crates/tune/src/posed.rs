@@ -226,15 +226,23 @@ pub fn tune_experiment(
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
-    let (clock, asked_for) = (&posed.clock.anew(), posed);
-    let (posed, beforehand) = &posed.parted()?;
+    let clock = posed.clock.anew();
+    let in_time = |experiment: &Experiment| -> Result<Box<dyn Rig>> {
+        Ok(Box::new(clock.stopping(open(experiment)?)))
+    };
+    answered(posed, &clock, &in_time, confirm, watch)
+}
+
+fn answered(
+    posed: &Posed,
+    clock: &Clock,
+    open: &Open<'_>,
+    confirm: Option<&Confirm<'_>>,
+    watch: &mut dyn FnMut(usize),
+) -> Result<Tuned> {
+    let (asked_for, (posed, beforehand)) = (posed, &posed.parted()?);
     let mut space = posed.space(open, beforehand)?;
     space.clock = clock.clone();
-    let plain = open;
-    let in_time = |experiment: &Experiment| -> Result<Box<dyn Rig>> {
-        Ok(Box::new(clock.stopping(plain(experiment)?)))
-    };
-    let open: &Open<'_> = &in_time;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
     let (mut records, measured) = measured(posed, &space, open, watch)?;
     let mut verdict = verdict_of(posed, &space, &records)?;

@@ -225,9 +225,10 @@ impl Space {
         let others = |trial: &Trial| !layouts.contains(&&chosen(&self.manifest, trial));
         let (added, own): (Vec<&At>, Vec<&At>) =
             layouts.iter().copied().partition(|at| self.added.contains(at));
-        let mut records = match own.is_empty() {
-            true => Vec::new(),
-            false => run_on(lanes_max, experiment, open, seed, others)?,
+        let mut records = if own.is_empty() {
+            Vec::new()
+        } else {
+            run_on(lanes_max, experiment, open, seed, others)?
         };
         for at in added {
             let own = alone(&self.experiment, at, changes)?;
