@@ -12,4 +12,4 @@ pub mod vector;
 mod volume;
 
 pub use pieces::{Asked, Piece};
-pub use volume::{Member, Sizes, Volume, parse_member_sizes};
+pub use volume::{Member, Sizes, Volume, parse_member_sizes, unused};

@@ -31,7 +31,7 @@ mod stoppable;
 mod undo;
 
 pub use flags::{Ask, Given, Opening, RigFlag, Takes};
-pub use stoppable::Stoppable;
+pub use stoppable::{Stop, Stoppable};
 pub use undo::Undo;
 
 use crate::capabilities::Capabilities;
@@ -197,6 +197,11 @@ pub trait Rig: Sync {
 
 /// What a trial runs on, ready to run it once.
 pub trait Prepared {
+    /// From then on, the work fails where `stop` says so before its end. A rig that cannot end a trial goes on.
+    fn stop_when(&mut self, stop: Stop) {
+        let _ = stop;
+    }
+
     /// Runs the trial's work.
     ///
     /// # Errors

@@ -49,7 +49,7 @@ pub(crate) fn run(
     };
     let asked = read().map_err(|error| raised(&error))?;
     let (manifest, records, answer, warnings) = do_work(py, move |stopped| {
-        let rig = Stoppable::new(Sim, stopped);
+        let rig = Stoppable::new(&Sim, stopped);
         ran(asked, &rig)
     })?;
     Ok((to_columns(py, columns(&manifest, &records))?, answer, warnings))
@@ -57,7 +57,7 @@ pub(crate) fn run(
 
 type Ran = (Manifest, Vec<Record>, String, Vec<String>);
 
-fn ran(asked: Asked, rig: &Stoppable<Sim>) -> Result<Ran> {
+fn ran(asked: Asked, rig: &Stoppable<&Sim>) -> Result<Ran> {
     let Asked { experiment, mut warnings, out, resume } = asked;
     let run = Run::plan(&experiment, rig)?;
     warnings.extend_from_slice(run.warnings());

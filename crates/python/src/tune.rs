@@ -38,7 +38,7 @@ pub(crate) fn tune(
 ) -> PyResult<(String, String, String, Vec<String>)> {
     let question = question(wanted).map_err(|error| raised(&error))?;
     do_work(py, move |stopped| {
-        let rig = Stoppable::new(Sim, stopped);
+        let rig = Stoppable::new(&Sim, stopped);
         let found = ::tune::tune(&question, &rig, None, &mut |_| ())?;
         let text = unmarked(&found.text());
         Ok((found.json().to_string(), text, found.experiment, question.work.warnings))

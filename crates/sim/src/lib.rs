@@ -49,7 +49,7 @@ pub use rack::Rack;
 pub use raid_controller::{RaidController, RaidControllerSpec};
 pub use run::{
     Batch, Batches, Direction, Ended, Outcome, Recorded, Recorder, StreamOutcome, run, run_jobs,
-    run_on, run_until, settle,
+    run_on, run_unless, run_until, settle,
 };
 pub use server::Server;
 pub use shelf::Shelf;

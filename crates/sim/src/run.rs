@@ -104,7 +104,22 @@ pub fn run_until(
     workload: &mut dyn Workload,
     enough: &mut dyn FnMut(&Batches) -> bool,
 ) -> Recorded {
-    driven(processor, device, workload, enough)
+    driven(processor, device, workload, enough, &|| false).expect("nothing stops it")
+}
+
+/// The same, and nothing where `stop` says so before the end: it is asked once in a while.
+///
+/// # Panics
+///
+/// As [`run`].
+pub fn run_unless(
+    processor: &Processor,
+    device: &mut dyn Device,
+    workload: &mut dyn Workload,
+    enough: &mut dyn FnMut(&Batches) -> bool,
+    stop: &dyn Fn() -> bool,
+) -> Option<Recorded> {
+    driven(processor, device, workload, enough, stop)
 }
 
 /// The same for jobs, compiled for them: most runs are of jobs, and some of their requests cost little more than calls.
@@ -117,16 +132,21 @@ pub fn run_jobs(
     device: &mut dyn Device,
     jobs: &mut Jobs,
     enough: &mut dyn FnMut(&Batches) -> bool,
-) -> Recorded {
-    driven(processor, device, jobs, enough)
+    stop: &dyn Fn() -> bool,
+) -> Option<Recorded> {
+    driven(processor, device, jobs, enough, stop)
 }
+
+/// Whoever may stop a run is asked once in so many of its steps: a step of 24 disks with parity may take a millisecond.
+const STEPS_UNASKED: u32 = 64;
 
 fn driven<W: Workload + ?Sized>(
     processor: &Processor,
     device: &mut dyn Device,
     workload: &mut W,
     enough: &mut dyn FnMut(&Batches) -> bool,
-) -> Recorded {
+    stop: &dyn Fn() -> bool,
+) -> Option<Recorded> {
     let streams = workload.streams();
     let mut recorder = if streams == 0 { Recorder::new() } else { Recorder::apart(streams) };
     let mut events = Vec::new();
@@ -134,8 +154,12 @@ fn driven<W: Workload + ?Sized>(
     let mut now = 0;
     // When to ask the workload, if nothing comes back before.
     let mut wake = Some(now);
-    let mut ended = None;
+    let (mut ended, mut steps) = (None, 0);
     loop {
+        steps = (steps + 1) % STEPS_UNASKED;
+        if steps == 0 && stop() {
+            return None;
+        }
         while wake.is_some_and(|at| at <= now) {
             wake = match workload.next(now) {
                 Next::Issue(name, request) => {
@@ -195,7 +219,7 @@ fn driven<W: Workload + ?Sized>(
     let (mut counters, cpu_busy_ns) = counted(device, processor);
     // Disks may still write what their caches hold.
     counters.close_at(now);
-    recorder.finish((counters, cpu_busy_ns), ended)
+    Some(recorder.finish((counters, cpu_busy_ns), ended))
 }
 
 /// The device's counters, and the processor's work so far.

@@ -15,6 +15,9 @@ pub const SUBJECT_TO: &str = "ask.subject_to";
 /// The key of an experiment that says what of the things known beforehand is to be best.
 pub const OBJECTIVE: &str = "ask.objective";
 
+/// The key of an experiment that says that layouts must be safe, as `--safe` does.
+pub const SAFE: &str = "ask.safe";
+
 /// What formulas call the things that are known of a layout before anything is measured. `tune` works them out.
 pub const BEFOREHAND: [&str; 5] = ["usable_tb", "usd", "usd_per_tb", "rebuild_h", "loss_5y"];
 
@@ -67,6 +70,11 @@ impl Manifest {
         let mut all = self.asked_by(SUBJECT_TO);
         all.retain(|text| !is_beforehand(text));
         all
+    }
+
+    /// Whether the experiment says that a layout must be safe.
+    pub fn asks_safe(&self) -> bool {
+        self.settings().get(SAFE).and_then(toml::Value::as_bool).unwrap_or(false)
     }
 
     /// What the experiment asks of what is known beforehand: what must hold, and what is to be best.
@@ -158,10 +166,11 @@ mod tests {
     #[test]
     fn what_must_hold_is_of_what_is_measured_or_known_beforehand() {
         let asked = manifest(
-            "\"ask.subject_to\" = [\"read >= 5MB/s\", \"usable_tb >= 40\"]\n\"ask.objective\" = \"min usd\"",
+            "\"ask.subject_to\" = [\"read >= 5MB/s\", \"usable_tb >= 40\"]\n\"ask.objective\" = \"min usd\"\n\"ask.safe\" = true",
         );
         assert_eq!(asked.subject_to(), ["read >= 5MB/s"]);
         assert_eq!(asked.asked_beforehand(), ["usable_tb >= 40", "min usd"]);
+        assert!(asked.asks_safe() && !manifest("").asks_safe());
         assert!(manifest("").subject_to().is_empty());
         assert!(is_beforehand("min usd_per_tb") && is_beforehand("loss_5y <= 0.1%"));
         // Of both kinds, of none, and no formula.

@@ -25,6 +25,9 @@ impl Question {
         if let Some(objective) = self.objective.as_deref().filter(|of| is_beforehand(of)) {
             ask.insert("objective".into(), objective.trim().into());
         }
+        if self.safe {
+            ask.insert("safe".into(), true.into());
+        }
         if !ask.is_empty() {
             tables.insert("ask".into(), ask.into());
         }
@@ -49,6 +52,12 @@ impl Question {
 }
 
 impl Work {
+    /// Whether layouts must be safe, where the file of an experiment asks that.
+    pub fn asks_safe(&self) -> bool {
+        let table = self.tables.get("ask").and_then(Value::as_table);
+        table.and_then(|table| table.get("safe")?.as_bool()).unwrap_or(false)
+    }
+
     /// What must hold, and what is to be best of the things known beforehand, where the file of an experiment asks that.
     ///
     /// # Errors
@@ -85,7 +94,8 @@ mod tests {
         use store::ask::{OBJECTIVE, SUBJECT_TO};
         let subject_to = ["commit_p99 <= 1400us", "loss_5y <= 50%"].map(String::from).to_vec();
         let objective = Some("max usable_tb".to_string());
-        let asked = Question { objective, subject_to, ..question("4x 980-pro-1tb", "postgres", 1) };
+        let asked = question("4x 980-pro-1tb", "postgres", 1);
+        let asked = Question { objective, subject_to, safe: true, ..asked };
         let mut text = asked.experiment_text().unwrap();
         // Of the file, and of what is written of the question that the file asks.
         for _ in 0..2 {
@@ -95,12 +105,15 @@ mod tests {
             let posed = Posed::new(saved, Wishes::default(), None).unwrap();
             assert_eq!(posed.wishes.subject_to, asked.subject_to);
             assert_eq!(posed.wishes.objectives, ["max usable_tb"]);
+            assert!(posed.wishes.safe, "an unsafe layout was the answer of the file");
             text = posed.text;
         }
         // As the work of other drives it asks that, too, and the search itself does without.
         let work = Work { tables: text.parse().unwrap(), ..Work::default() };
         assert_eq!(work.asked().unwrap(), [asked.subject_to.clone(), vec!["max usable_tb".into()]]);
-        assert!(asked.experiment().unwrap().asked(SUBJECT_TO).is_empty());
+        assert!(work.asks_safe());
+        let own = asked.experiment().unwrap();
+        assert!(own.asked(SUBJECT_TO).is_empty() && !own.asks_safe());
     }
 
     impl Question {

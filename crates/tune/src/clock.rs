@@ -1,13 +1,15 @@
-//! Until when trials are begun: none may take longer than its asker waits. Without a limit no answer depends on a clock.
+//! Until when trials run: none may take longer than its asker waits. Without a limit no answer depends on a clock.
 
 use crate::confirm::Confirm;
 use crate::lanes::side_by_side;
+use lab::rig::{Rig, Stoppable};
 use lab::{Error, Result};
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Until when trials are begun, as the caller's clock says: this crate reads none. A trial that has begun is finished.
+/// Until when trials run, as the caller's clock says: this crate reads none. A trial that has begun by then is stopped.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     /// Of all trials.
@@ -35,6 +37,18 @@ impl fmt::Debug for Chosen {
 struct Limit {
     written: String,
     spent: Arc<dyn Fn() -> f64 + Send + Sync>,
+    /// Whether a trial that has begun is stopped: tests count how often they are asked before one begins.
+    stops: bool,
+}
+
+impl Limit {
+    fn new(written: &str, spent: impl Fn() -> f64 + Send + Sync + 'static) -> Limit {
+        Limit { written: written.into(), spent: Arc::new(spent), stops: true }
+    }
+
+    fn is_over(&self) -> bool {
+        (self.spent)() >= 1.0
+    }
 }
 
 impl fmt::Debug for Limit {
@@ -77,20 +91,29 @@ const NOTHING_MEASURED: &str = "no layout was measured before the time limit was
 
 /// Whether an error says that there was no time: what failed while the time ended says another thing.
 pub(crate) fn is_of_time(why: &str) -> bool {
-    [NO_TIME, NOTHING_MEASURED].iter().any(|of_time| why.starts_with(of_time))
+    // What runs trials says which, before it.
+    [NO_TIME, NOTHING_MEASURED].iter().any(|of_time| why.contains(of_time))
+}
+
+/// What ran, or nothing where it was stopped because the time was over.
+pub(crate) fn unless_stopped<T>(ran: Result<T>) -> Option<Result<T>> {
+    match ran {
+        Err(error) if is_of_time(&error.to_string()) => None,
+        ran => Some(ran),
+    }
 }
 
 impl Clock {
-    /// No trial begins once this time is over: `spent` says which part of it is.
+    /// No trial begins or goes on once this time is over: `spent` says which part of it is.
     #[must_use]
     pub fn within(self, time: &str, spent: impl Fn() -> f64 + Send + Sync + 'static) -> Clock {
-        Clock { all: Some(Limit { written: time.into(), spent: Arc::new(spent) }), ..self }
+        Clock { all: Some(Limit::new(time, spent)), ..self }
     }
 
     /// The same of what-if trials alone.
     #[must_use]
     pub fn what_if(self, time: &str, spent: impl Fn() -> f64 + Send + Sync + 'static) -> Clock {
-        Clock { what_if: Some(Limit { written: time.into(), spent: Arc::new(spent) }), ..self }
+        Clock { what_if: Some(Limit::new(time, spent)), ..self }
     }
 
     /// The same, and `tell` is told what to build as soon as that is known: settings beside it and what-if trials, which may
@@ -124,10 +147,11 @@ impl Clock {
 
     /// Whether no more what-if trials are begun.
     pub(crate) fn is_late(&self) -> bool {
-        [&self.what_if, &self.all].into_iter().flatten().any(|limit| (limit.spent)() >= 1.0)
+        [&self.what_if, &self.all].into_iter().flatten().any(Limit::is_over)
     }
 
     /// Whether no more trials are begun at all.
+    #[cfg(test)]
     pub(crate) fn is_over(&self) -> bool {
         self.is_over_for(For::Choice)
     }
@@ -135,6 +159,27 @@ impl Clock {
     fn is_over_for(&self, what: For) -> bool {
         let part = if what == For::Ranking { OF_RANKING } else { 1.0 };
         self.all.as_ref().is_some_and(|limit| (limit.spent)() >= part)
+    }
+
+    /// A rig whose trials are stopped when the time of all is over.
+    pub(crate) fn stopping<R: Deref<Target: Rig> + Sync>(&self, rig: R) -> Stoppable<R> {
+        self.stopping_with(rig, &[&self.all])
+    }
+
+    /// The same when that of what-ifs is over.
+    pub(crate) fn stopping_what_ifs<R: Deref<Target: Rig> + Sync>(&self, rig: R) -> Stoppable<R> {
+        self.stopping_with(rig, &[&self.what_if, &self.all])
+    }
+
+    fn stopping_with<R: Deref<Target: Rig> + Sync>(
+        &self,
+        rig: R,
+        limits: &[&Option<Limit>],
+    ) -> Stoppable<R> {
+        let limits = limits.iter().copied().flatten().filter(|limit| limit.stops);
+        let limits: Vec<Limit> = limits.cloned().collect();
+        let stop = move || limits.iter().any(Limit::is_over);
+        Stoppable::when(rig, Arc::new(stop), self.over().to_string())
     }
 
     /// An error where there is no time for one more trial, which is then left out.
@@ -159,20 +204,20 @@ impl Clock {
     }
 
     /// Does the `jobs` side by side as [`side_by_side`] does, as long as there is time for what they are for; nothing of those
-    /// that do not begin.
+    /// that do not begin, or that `run` says were stopped.
     pub(crate) fn in_time<J: Sync, R: Send>(
         &self,
         what: For,
         (lanes, jobs): (usize, &[J]),
         is_last: fn(&Option<R>) -> bool,
-        run: impl Fn(&J) -> R + Sync,
+        run: impl Fn(&J) -> Option<R> + Sync,
     ) -> Vec<Option<R>> {
         side_by_side(lanes, jobs, is_last, |job| {
-            if self.is_over_for(what) {
+            let ran = if self.is_over_for(what) { None } else { run(job) };
+            if ran.is_none() {
                 self.leave_out(what, 1);
-                return None;
             }
-            Some(run(job))
+            ran
         })
     }
 
@@ -182,9 +227,12 @@ impl Clock {
     }
 
     /// The same, where nothing could be measured at all.
-    pub(crate) fn nothing_measured<T>(&self) -> Result<T> {
+    pub(crate) fn nothing_measured<T>(&self, first_by_short: Option<&str>) -> Result<T> {
+        let short = first_by_short.map_or(String::new(), |name| {
+            format!("; short trials, by which nothing is chosen, have {name} first")
+        });
         Err(Error::failure(format!(
-            "{NOTHING_MEASURED} ({}); give more time, or ask about fewer layouts",
+            "{NOTHING_MEASURED} ({}){short}; give more time, or ask about fewer layouts",
             self.flag()
         )))
     }
@@ -387,11 +435,13 @@ pub(crate) mod tests {
         // Asked before each trial, not before each group: the time is over within the pair of the second mechanism.
         let (calls, asked_after) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (count, after) = (calls.clone(), asked_after.clone());
-        let three = of(Clock::default().what_if("500ms", move || {
+        let mut clock = Clock::default().what_if("500ms", move || {
             let is_late = count.fetch_add(1, Ordering::Relaxed) >= 3;
             after.fetch_add(usize::from(is_late), Ordering::Relaxed);
             if is_late { 1.0 } else { 0.5 }
-        }));
+        });
+        clock.what_if.as_mut().unwrap().stops = false;
+        let three = of(clock);
         assert_eq!(three.reasons.as_slice(), &all.reasons[..1]);
         assert_eq!(three.not_tried.len(), none.not_tried.len() - 1);
         assert!(three.sensitivity.is_empty());
@@ -401,8 +451,10 @@ pub(crate) mod tests {
         // In the midst of the trials of other loads: their group says nothing, and is said to be left.
         let until = 2 * all.reasons.len() + 5;
         let count = AtomicUsize::new(0);
-        let some = of(Clock::default()
-            .what_if("500ms", move || f64::from(count.fetch_add(1, Ordering::Relaxed) >= until)));
+        let mut clock = Clock::default()
+            .what_if("500ms", move || f64::from(count.fetch_add(1, Ordering::Relaxed) >= until));
+        clock.what_if.as_mut().unwrap().stops = false;
+        let some = of(clock);
         assert_eq!((some.reasons.len(), some.sensitivity.len()), (all.reasons.len(), 0));
         assert_eq!(some.not_tried.len(), 1);
     }
@@ -410,8 +462,10 @@ pub(crate) mod tests {
     /// Time that is over after so many looks at the clock.
     pub(crate) fn after(looks: usize) -> Clock {
         let count = AtomicUsize::new(0);
-        Clock::default()
-            .within("10s", move || f64::from(count.fetch_add(1, Ordering::Relaxed) >= looks))
+        let mut clock = Clock::default()
+            .within("10s", move || f64::from(count.fetch_add(1, Ordering::Relaxed) >= looks));
+        clock.all.as_mut().unwrap().stops = false;
+        clock
     }
 
     /// A search that the time ends says so first, and how much of it was left; what it names was measured.

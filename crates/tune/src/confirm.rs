@@ -1,11 +1,12 @@
 //! The best few, asked again of a slower rig: what it says is what counts.
 
-use crate::clock::For;
+use crate::clock::{For, unless_stopped};
 use crate::posed::search::in_time;
 use crate::space::{At, Open, Space};
 use crate::tried::{Settings, Tried, is_at, run_alone};
 use lab::capabilities::Members;
 use lab::experiment::{Experiment, Member};
+use lab::rig::Rig;
 use lab::run::Run;
 use lab::{Error, Result};
 use serde::Serialize;
@@ -107,7 +108,8 @@ impl Confirm<'_> {
         let clock = tried.clock();
         let fails = |ran: &Option<Result<_>>| ran.as_ref().is_none_or(Result::is_err);
         let ran = clock.in_time(For::Confirming, (lanes, &experiments), fails, |experiment| {
-            run_alone(experiment, &*open(experiment)?)
+            let rig = open(experiment).map(|rig| clock.stopping(rig));
+            unless_stopped(rig.and_then(|rig| run_alone(experiment, &rig)))
         });
         let Some(ran) = ran.into_iter().collect::<Option<Result<Vec<_>>>>() else {
             return Ok(None);
@@ -124,7 +126,11 @@ impl Confirm<'_> {
                 }
                 let mut settings = candidates[cell].settings();
                 settings.extend(without_processor());
-                records.extend(run_alone(&tried.with(&settings, 0)?, tried.rig())?);
+                let rig = clock.stopping(tried.rig());
+                match unless_stopped(run_alone(&tried.with(&settings, 0)?, &rig)) {
+                    Some(ran) => records.extend(ran?),
+                    None => return Ok(None),
+                }
             }
             Some(Verdict::new(&tried.manifest, &records, &tried.wishes())?)
         } else {
@@ -160,7 +166,10 @@ impl Confirm<'_> {
     ) -> Result<Option<(Confirmed, Verdict)>> {
         let best = verdict.ranked.iter().take(self.count);
         let which: Vec<usize> = best.filter_map(|ranked| space.place(&ranked.at)).collect();
-        let (count, records) = in_time(space, &which, (self.open, For::Confirming), 0)?;
+        let there = |experiment: &Experiment| -> Result<Box<dyn Rig>> {
+            Ok(Box::new(space.clock.stopping((self.open)(experiment)?)))
+        };
+        let (count, records) = in_time(space, &which, (&there, For::Confirming), 0)?;
         if count < which.len() {
             return Ok(None);
         }
@@ -179,7 +188,9 @@ impl Confirm<'_> {
                 return Ok(None);
             }
             let layouts: Vec<&At> = which.iter().map(|&place| &space.layouts[place]).collect();
-            let records = space.measure_with(&layouts, open, 0, &without_processor())?;
+            let ran = space.measure_with(&layouts, open, 0, &without_processor());
+            let Some(ran) = unless_stopped(ran) else { return Ok(None) };
+            let records = ran?;
             Some(Verdict::new(&space.manifest, &records, wishes)?)
         } else {
             None

@@ -1,5 +1,6 @@
 //! The drives: how many and which, in words, for so much money, or out of what a system prints.
 
+use crate::mixed;
 use block::units::parse_sectors;
 use lab::catalogue::{self, Drive, Match, OWN_FILE};
 use lab::inventory::{self, Inventory};
@@ -51,6 +52,9 @@ impl Asked {
             return Err(Error::input(format!("--drives {text}: {FORM}")));
         }
         let drive = catalogue::drive(name).map_err(|error| {
+            if let Some(of_kinds) = mixed::of_kinds(text) {
+                return of_kinds;
+            }
             let number = &text.trim_start()[..digits];
             let why = without_x(number, rest).or_else(|| no_one_drive(name));
             why.unwrap_or(error).context("--drives")

@@ -1,7 +1,7 @@
 //! How far the figures of an experiment's answer rest on estimates of its drives: the layout of the answer alone, in short
 //! trials, with each estimated figure a quarter less and more, or off.
 
-use crate::clock::Clock;
+use crate::clock::{Clock, is_of_time};
 use crate::doubt::{Doubt, EVEN, Estimate, estimated, half};
 use crate::posed::Posed;
 use crate::space::{At, Open, Space, alone, run_all};
@@ -103,6 +103,8 @@ pub(crate) fn found(
                 return None;
             }
             let tried = Tried::new(posed, space, open, &ranked.at, drives, &varied);
+            is_cut
+                .set(is_cut.get() || tried.as_ref().is_err_and(|why| is_of_time(&why.to_string())));
             tried.ok().flatten().map(|tried| (tried, varied))
         };
         // A layout without such drives is what it is.

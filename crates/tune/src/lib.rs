@@ -5,7 +5,7 @@
 //! question   drives, work, wishes → levels, chunks, caches to choose among, as one experiment
 //! candidate  one of these layouts · fits  which levels that are named can be had, and why others cannot
 //! work       work by name; each is a file of `workloads/`
-//! search     all cells, or a race · searched  which of a question's, and how often · clock  until when trials begin
+//! search     all cells, or a race · searched  which of a question's, and how often · clock  until when trials run
 //! tried      what runs them: `lab::run`, never a copy of it · lanes  side by side
 //! posed      an experiment as the question · space  its layouts, and what measures them
 //! files      drives, work on files, wishes → levels and file systems, as such an experiment
@@ -17,6 +17,7 @@
 //! without_copies  cloud volumes as a plain stripe, beside its risk · groups  arrays side by side with more spares
 //! spares     levels over fewer members, with spares that nobody asked for
 //! provisioned  what a cloud lets its volumes do
+//! mixed      drives of several sizes, and what one array leaves unused of them
 //! beforehand  formulas of what is known before anything is measured: room, cost, rebuild, risk
 //! doubt      what was assumed, otherwise · in_flight  how much of the load · turns  where the choice turns, in words
 //! why        reasons by counterfactual · rules  published rules · danger, front  what may be lost · worth  what is on the front
@@ -60,6 +61,7 @@ mod groups;
 mod in_flight;
 mod lanes;
 mod long;
+mod mixed;
 mod mount;
 mod page;
 mod pair;

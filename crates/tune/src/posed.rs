@@ -19,7 +19,7 @@ use crate::question::Question;
 use crate::rules::layouts;
 use crate::space::{At, Open, Space};
 use crate::what_if::{WhatIf, what_if};
-use crate::{credit, danger, degraded, files, settings, spares, turns};
+use crate::{credit, danger, degraded, files, mixed, settings, spares, turns};
 use block::SECTOR_BYTES;
 use lab::catalogue::Drive;
 use lab::experiment::{Experiment, Member, Trial};
@@ -180,6 +180,7 @@ fn with_asked(experiment: &Experiment, mut wishes: Wishes) -> Wishes {
             wishes.subject_to.push(text);
         }
     }
+    wishes.safe |= experiment.asks_safe();
     if !wishes.objectives.iter().any(|own| ask::is_beforehand(own)) {
         wishes.objectives.extend(experiment.asked(ask::OBJECTIVE));
     }
@@ -195,6 +196,7 @@ fn asking(mut experiment: Experiment, wishes: &Wishes) -> Result<Experiment> {
         (ask::OBJECTIVE, beforehand),
         (ask::SUBJECT_TO, wishes.subject_to.clone()),
         ("ask.choose", wishes.choose.clone()),
+        (ask::SAFE, wishes.safe.then(|| "true".to_string()).into_iter().collect()),
     ];
     for (path, texts) in all.into_iter().filter(|(_, texts)| !texts.is_empty()) {
         experiment.ask(path, &texts)?;
@@ -224,8 +226,21 @@ pub fn tune_experiment(
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
-    let (clock, asked_for) = (&posed.clock.anew(), posed);
-    let (posed, beforehand) = &posed.parted()?;
+    let clock = posed.clock.anew();
+    let in_time = |experiment: &Experiment| -> Result<Box<dyn Rig>> {
+        Ok(Box::new(clock.stopping(open(experiment)?)))
+    };
+    answered(posed, &clock, &in_time, confirm, watch)
+}
+
+fn answered(
+    posed: &Posed,
+    clock: &Clock,
+    open: &Open<'_>,
+    confirm: Option<&Confirm<'_>>,
+    watch: &mut dyn FnMut(usize),
+) -> Result<Tuned> {
+    let (asked_for, (posed, beforehand)) = (posed, &posed.parted()?);
     let mut space = posed.space(open, beforehand)?;
     space.clock = clock.clone();
     confirm.map_or(Ok(()), |confirm| confirm.admit(&space.experiment))?;
@@ -255,6 +270,7 @@ pub fn tune_experiment(
     let what_if = what_if(posed, &space, (open, clock), ([&verdict, judged], &records))?;
     let WhatIf { reasons, in_doubt, sensitivity, not_tried } = what_if;
     let mut lines = said.lines(risk.as_ref(), &front, &beside);
+    lines.extend(best.and_then(|best| mixed::line(&space.trials[best])));
     lines.extend(posed.known_line(&space, best, beforehand));
     let is_best = |row: &FrontRow| answer == Some(&row.at);
     lines.extend(degraded::lines(&front, is_best, verdict.better, is_modelled));

@@ -556,9 +556,12 @@ pub(crate) mod tests {
         assert!(part("4x gp3:500GiB").contains("write its size as `ebs-gp3[size=500GiB]`"));
         assert!(part("4x wd740gd:8GiB").contains("`volume.drives = \"…xwd740gd:8GiB\"`"));
         assert!(part("4x gp3[size=500GiB").contains("a bracket is not closed"));
-        for two in ["1x wd740gd + 1x 980 pro 1tb", "2x 980 pro 1tb, 4x exos x20"] {
-            assert!(part(two).contains("`volume.drives = \"1x…+1x…\"`"), "{}", part(two));
-        }
+        let two = part("1x wd740gd + 1x 980 pro 1tb");
+        assert!(two.contains("`volume.drives = \"1xwd740gd+1x980-pro-1tb\"`"), "{two}");
+        let two = part("2x 980 pro 1tb, 4x exos x20");
+        assert!(two.contains("76 TB unused, because every drive gives as much as"), "{two}");
+        let two = part("2x 980 pro 1tb, 4x frob");
+        assert!(two.contains("`volume.drives = \"1x…+1x…\"`"), "{two}");
         assert!(part("4x frob:8GiB").contains("no drive is called `frob:8GiB`"));
     }
 

@@ -190,12 +190,32 @@ impl Space {
         self.measure_with(&layouts, open, seed, &[])
     }
 
+    /// The same of one layout, on one of the rig's lanes.
+    pub(crate) fn measure_alone(
+        &self,
+        place: usize,
+        open: &Open<'_>,
+        seed: u64,
+    ) -> Result<Vec<Record>> {
+        self.measure_on(1, &[&self.layouts[place]], (open, seed), &[])
+    }
+
     /// The same with other values of keys that no layout chooses.
     pub(crate) fn measure_with(
         &self,
         layouts: &[&At],
         open: &Open<'_>,
         seed: u64,
+        changes: &[(String, String)],
+    ) -> Result<Vec<Record>> {
+        self.measure_on(usize::MAX, layouts, (open, seed), changes)
+    }
+
+    fn measure_on(
+        &self,
+        lanes_max: usize,
+        layouts: &[&At],
+        (open, seed): (&Open<'_>, u64),
         changes: &[(String, String)],
     ) -> Result<Vec<Record>> {
         let mut experiment = self.experiment.clone();
@@ -205,10 +225,14 @@ impl Space {
         let others = |trial: &Trial| !layouts.contains(&&chosen(&self.manifest, trial));
         let (added, own): (Vec<&At>, Vec<&At>) =
             layouts.iter().copied().partition(|at| self.added.contains(at));
-        let mut records =
-            if own.is_empty() { Vec::new() } else { run_all(experiment, open, seed, others)? };
+        let mut records = if own.is_empty() {
+            Vec::new()
+        } else {
+            run_on(lanes_max, experiment, open, seed, others)?
+        };
         for at in added {
-            let ran = run_all(alone(&self.experiment, at, changes)?, open, seed, |_| false)?;
+            let own = alone(&self.experiment, at, changes)?;
+            let ran = run_on(lanes_max, own, open, seed, |_| false)?;
             records.extend(named(ran, at));
         }
         Ok(records)

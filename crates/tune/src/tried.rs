@@ -2,7 +2,7 @@
 
 use crate::beforehand::Parted;
 use crate::candidate::Candidate;
-use crate::clock::{Clock, For};
+use crate::clock::{Clock, For, unless_stopped};
 use crate::lanes::side_by_side;
 use crate::question::Question;
 use lab::Keep;
@@ -103,7 +103,7 @@ impl<'a> Tried<'a> {
         self.records.extend(ran.into_iter().flatten().flatten());
         (self.watch)(self.count + self.short.len());
         if self.count == 0 {
-            return self.clock().nothing_measured();
+            return self.clock().nothing_measured(self.first_by_short().as_deref());
         }
         Ok(self.scores(&self.verdict()?, which))
     }
@@ -132,6 +132,14 @@ impl<'a> Tried<'a> {
         Ok(self.scores(&self.short_verdict()?, &which))
     }
 
+    /// What short trials have first, by name.
+    fn first_by_short(&self) -> Option<String> {
+        let verdict = if self.short.is_empty() { None } else { self.short_verdict().ok() };
+        let verdict = verdict?;
+        let first = verdict.ranked.first()?;
+        self.candidates.iter().find(|of| is_at(of, &first.at)).map(Candidate::name)
+    }
+
     /// The verdict on the short trials.
     pub(crate) fn short_verdict(&self) -> Result<Verdict> {
         Verdict::new(&self.manifest, &self.short, &self.wishes())
@@ -155,7 +163,9 @@ impl<'a> Tried<'a> {
         let what = if self.is_beside { For::Beside } else { what };
         let lanes = self.rig.capabilities().lanes;
         let is_last = |ran: &Option<Result<_>>| ran.as_ref().is_some_and(Result::is_err);
-        let run = |experiment: &Experiment| numbered(run_alone(experiment, self.rig), seed);
+        let rig = self.clock().stopping(self.rig);
+        let run =
+            |experiment: &Experiment| unless_stopped(numbered(run_alone(experiment, &rig), seed));
         let ran = self.clock().in_time(what, (lanes, &experiments), is_last, run);
         ran.into_iter().map(Option::transpose).collect()
     }
@@ -168,13 +178,14 @@ impl<'a> Tried<'a> {
         clock: &Clock,
     ) -> Result<Option<Vec<Vec<Record>>>> {
         let lanes = self.rig.capabilities().lanes;
+        let rig = clock.stopping_what_ifs(self.rig);
         let run = |experiment: &Experiment| {
             if clock.is_late() {
                 return Ok(None);
             }
-            match run_alone(experiment, self.rig) {
-                Err(Error::Input(_)) => Ok(Some(Vec::new())),
-                ran => ran.map(Some),
+            match unless_stopped(run_alone(experiment, &rig)) {
+                Some(Err(Error::Input(_))) => Ok(Some(Vec::new())),
+                ran => ran.transpose(),
             }
         };
         let is_last = |ran: &Result<Option<_>>| !matches!(ran, Ok(Some(_)));
@@ -186,8 +197,9 @@ impl<'a> Tried<'a> {
     /// Runs each experiment, of one cell, as the repeat of its number; one that fails does not end the others.
     pub(crate) fn run_each(&self, experiments: &[(u64, Experiment)]) -> Vec<Result<Vec<Record>>> {
         let lanes = self.rig.capabilities().lanes;
+        let rig = self.clock().stopping(self.rig);
         let run = |(seed, experiment): &(u64, Experiment)| {
-            numbered(run_alone(experiment, self.rig), *seed)
+            unless_stopped(numbered(run_alone(experiment, &rig), *seed))
         };
         let ran = self.clock().in_time(For::Beside, (lanes, experiments), |_| false, run);
         ran.into_iter().map(|ran| ran.unwrap_or_else(|| Err(self.clock().over()))).collect()
@@ -334,6 +346,25 @@ pub(crate) mod tests {
             tried.rank().unwrap().len()
         });
         assert_eq!(ranked, [0, 2]);
+    }
+
+    /// A trial that had begun went on to its end, which may be minutes after the limit.
+    #[test]
+    fn a_trial_that_is_running_when_the_time_ends_is_stopped() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let looks = AtomicUsize::new(0);
+        // Asked before a trial and again and again within.
+        let spent = move || f64::from(looks.fetch_add(1, Ordering::Relaxed) >= 4);
+        let clock = Clock::default().within("10s", spent);
+        let levels = vec!["md-raid6".into()];
+        let asked = crate::question::tests::question("8x ST18000NM000J", "backup", 2);
+        let asked = Question { levels, clock, ..asked };
+        let (candidates, _) = asked.candidates().unwrap();
+        let watch = &mut |_| ();
+        let mut tried = Tried::new(&asked, &candidates[..1], &Sim, watch).unwrap();
+        let why = tried.measure(&[0], 0).unwrap_err().to_string();
+        assert!(why.starts_with("no layout was measured before the time limit was over"), "{why}");
+        assert_eq!(asked.clock.left_of_search(), [0, 1]);
     }
 
     /// What one trial of such a level says, to be changed by a test.

@@ -56,8 +56,7 @@ fn answered(
     confirm: Option<&Confirm<'_>>,
     watch: &mut dyn FnMut(usize),
 ) -> Result<Tuned> {
-    let clock = &question.clock;
-    let (candidates, cells) = question.candidates()?;
+    let (clock, (candidates, cells)) = (&question.clock, question.candidates()?);
     let mut tried = Tried::new(question, &candidates, rig, watch)?;
     confirm.map_or(Ok(()), |confirm| confirm.admit(&tried.experiment))?;
     let Searched { verdict, picked: (best, why), count } = search(&mut tried, &candidates, &cells)?;

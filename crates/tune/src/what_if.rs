@@ -1,6 +1,6 @@
 //! What is tried of an experiment once it is known what to choose: without which mechanism the choice turns, and with which estimates.
 
-use crate::clock::Clock;
+use crate::clock::{Clock, unless_stopped};
 use crate::doubt::Doubt;
 use crate::estimates::{self, Answer, Found};
 use crate::posed::Posed;
@@ -9,6 +9,8 @@ use crate::space::{At, Open, Space};
 use crate::turns::Line;
 use crate::why::{self, Reason};
 use lab::Result;
+use lab::experiment::Experiment;
+use lab::rig::Rig;
 use store::record::Record;
 use verdict::Verdict;
 use verdict::judge::{Ranked, Standing};
@@ -31,6 +33,10 @@ pub(crate) fn what_if(
     (open, clock): (&Open<'_>, &Clock),
     ([verdict, judged], records): ([&Verdict; 2], &[Record]),
 ) -> Result<WhatIf> {
+    let in_time = |experiment: &Experiment| -> Result<Box<dyn Rig>> {
+        Ok(Box::new(clock.stopping_what_ifs(open(experiment)?)))
+    };
+    let open: &Open<'_> = &in_time;
     let first = judged.ranked.first();
     let rival = first.and_then(|first| rival(verdict, &first.at));
     let (reasons, mut not_tried) = match (first, rival) {
@@ -84,7 +90,11 @@ fn reasons(
             left.push(mechanism);
             continue;
         }
-        let records = space.measure_with(&[best, other], open, 0, &keys)?;
+        let Some(ran) = unless_stopped(space.measure_with(&[best, other], open, 0, &keys)) else {
+            left.push(mechanism);
+            continue;
+        };
+        let records = ran?;
         // Nobody is to choose by such figures; where the answer rests on them it says so.
         if why::starves(&records) && !is_told {
             continue;

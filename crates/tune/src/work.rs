@@ -17,7 +17,7 @@ use store::input;
 use verdict::judge::shingled::SMALL_BYTES;
 
 /// Work that has a name, and the file that says what it is.
-pub const NAMED: [(&str, &str); 11] = [
+pub const NAMED: [(&str, &str); 12] = [
     ("backup", include_str!("../workloads/backup.toml")),
     ("restore", include_str!("../workloads/restore.toml")),
     ("postgres", include_str!("../workloads/postgres.toml")),
@@ -29,6 +29,7 @@ pub const NAMED: [(&str, &str); 11] = [
     ("build", include_str!("../workloads/build.toml")),
     ("object-store", include_str!("../workloads/object-store.toml")),
     ("log", include_str!("../workloads/log.toml")),
+    ("surveillance", include_str!("../workloads/surveillance.toml")),
 ];
 
 /// The same work on files, where a name has that.
@@ -122,15 +123,15 @@ pub(crate) fn is_unwaited(work: &toml::Table) -> bool {
 /// The sample that only a trial with a length of its own has.
 const ELAPSED: &str = "elapsed_s";
 
-/// What to write for cameras, which have no work with a name, where one seems to be asked for; films that are played have.
+/// The name of the work of cameras, where another name of theirs is asked for; films that are played have one, too.
 fn of_cameras(name: &str) -> Option<String> {
     let is_of_cameras = ["surveil", "camera", "cctv", "nvr"].iter().any(|of| name.contains(of));
     let may_be_played = !is_of_cameras && name.contains("video");
     (is_of_cameras || may_be_played).then(|| {
         let players = if may_be_played { "for players write `media`; " } else { "" };
         format!(
-            "{players}for cameras, write a fio job of writes in order with `rate=` (of one camera), `numjobs=` and \
-             `filename=`, and name its file"
+            "{players}for cameras write `surveillance`: other numbers by `--set workload.jobs=64` (cameras) and \
+             `--set workload.rate=1MB/s` (of each)"
         )
     })
 }
@@ -488,15 +489,29 @@ mod tests {
         assert!(refused("drive.state.x=1").contains("that is no table"));
     }
 
-    /// `video` alone may be of players; and with files no fio job is taken, which was named there.
+    /// Who reads what can be asked finds every work that has a name.
     #[test]
-    fn cameras_are_told_of_a_job_and_players_of_media() {
+    fn docs_name_every_work() {
+        let docs = include_str!("../../../docs/tune.md");
+        let line = docs.lines().find(|line| line.starts_with("| work |")).unwrap();
+        for (name, _) in NAMED {
+            assert!(line.contains(&format!("`{name}`")), "{name}: {line}");
+        }
+    }
+
+    /// `video` alone may be of players; with files there is no work of cameras.
+    #[test]
+    fn cameras_are_told_of_surveillance_and_players_of_media() {
         let drives = Drives::read("4x 980 pro 1tb").unwrap();
         let of = |name: &str| Work::find(name, &drives).unwrap_err().to_string();
-        let cameras = "for cameras, write a fio job of writes in order with `rate=` (of one camera), `numjobs=` and \
-                       `filename=`, and name its file";
+        let cameras = "for cameras write `surveillance`: other numbers by `--set workload.jobs=64` (cameras) and \
+                       `--set workload.rate=1MB/s` (of each)";
         assert!(of("video").ends_with(&format!("`video`; for players write `media`; {cameras}")));
-        assert!(of("video-surveillance").ends_with(&format!("`video-surveillance`; {cameras}")));
+        assert!(of("cctv").ends_with(&format!("`cctv`; {cameras}")));
+        // Cameras wait for nobody: of the layouts that keep their rate the one with the most room is the answer.
+        let work = Work::find("surveillance", &Drives::read("8x st18000nm000j").unwrap()).unwrap();
+        assert!(work.about().unwrap().contains("(assumed)"));
+        assert!(is_unwaited(work.tables["workload"]["surveillance"].as_table().unwrap()));
         let files = Work::of_files("cctv").unwrap_err().to_string();
         assert!(files.contains("; with --fs write one of build, mail, news, or"), "{files}");
     }

@@ -89,9 +89,10 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// The same with what the experiment says must hold of what is measured.
+    /// The same with what the experiment says must hold of what is measured, and whether layouts must be safe.
     #[must_use]
     pub fn and_of(mut self, manifest: &Manifest) -> Wishes {
+        self.safe |= manifest.asks_safe();
         for text in manifest.subject_to() {
             if !self.subject_to.contains(&text) {
                 self.subject_to.push(text);

@@ -6,6 +6,7 @@ use super::{print_json, run_text};
 use crate::flags::ReportFlags;
 use lab::{Error, Result, published, read_results};
 use std::fmt::Write as _;
+use store::ask::{SAFE, SUBJECT_TO};
 use store::{Results, Trials};
 use verdict::judge::unfinished;
 use verdict::report::{csv, html, json, markdown, reasons};
@@ -73,8 +74,14 @@ pub(super) fn none_meets(safe: bool, subject_to: &[String]) -> Option<Error> {
 }
 
 /// That no layout meets what the file of an experiment asks for.
-pub(super) fn of_file_unmet() -> Error {
-    Error::failure(format!("no layout meets what `{}` asks for", store::ask::SUBJECT_TO))
+pub(super) fn of_file_unmet(safe: bool, subject_to: &[String]) -> Option<Error> {
+    let asks = match (safe, subject_to) {
+        (false, []) => return None,
+        (true, []) => format!("`{SAFE}` asks"),
+        (false, _) => format!("`{SUBJECT_TO}` asks"),
+        (true, _) => format!("`{SUBJECT_TO}` and `{SAFE}` ask"),
+    };
+    Some(Error::failure(format!("no layout meets what {asks} for")))
 }
 
 /// The output; where no layout meets what was asked, it is printed, and the command fails, as `ileave tune` does.

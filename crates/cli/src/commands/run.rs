@@ -229,8 +229,8 @@ pub(super) fn verdict(
         let next = "give another objective: `ileave report";
         error.followed_by(format!("the results are kept; {next} {directory} --objective …`"))
     })?;
-    let asks = !manifest.subject_to().is_empty();
-    let unmet = (asks && verdict.none_meets()).then(of_file_unmet);
+    let unmet = of_file_unmet(manifest.asks_safe(), &manifest.subject_to());
+    let unmet = unmet.filter(|_| verdict.none_meets());
     if json {
         let why = reasons(&manifest, &records, &verdict);
         let run = as_json::run(records.iter().zip(cpu), &why);

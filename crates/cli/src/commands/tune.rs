@@ -129,8 +129,11 @@ impl Asked {
             Asked::Drives(question) => &question.subject_to,
             Asked::Experiment(posed) => &posed.wishes.subject_to,
         };
-        let by_flags = none_meets(flags.safe, &flags.subject_to);
-        by_flags.or_else(|| (!all.is_empty()).then(of_file_unmet))
+        let is_safe = match self {
+            Asked::Drives(question) => question.safe,
+            Asked::Experiment(posed) => posed.wishes.safe,
+        };
+        none_meets(flags.safe, &flags.subject_to).or_else(|| of_file_unmet(is_safe, all))
     }
 
     /// What `--save` writes.
@@ -310,6 +313,7 @@ fn question(flags: &TuneFlags) -> Result<Question> {
     let work = if flags.fs.is_empty() { Work::find(work, &drives) } else { Work::of_files(work) };
     let mut work = work.map_err(|error| error.context("--workload"))?;
     flags.set.iter().try_for_each(|assignment| work.set(assignment))?;
+    let is_safe = work.asks_safe();
     let [mut subject_to, objective] = work.asked()?;
     let asks_too = flags.subject_to.iter().filter(|text| !subject_to.contains(text)).cloned();
     subject_to.extend(asks_too.collect::<Vec<_>>());
@@ -317,7 +321,7 @@ fn question(flags: &TuneFlags) -> Result<Question> {
         survive: flags.survive.unwrap_or(1),
         is_survive_assumed: flags.survive.is_none(),
         capacity_bytes,
-        safe: flags.safe,
+        safe: flags.safe || is_safe,
         objective: flags.objective.clone().or_else(|| objective.into_iter().next()),
         subject_to,
         spares: flags.spares.unwrap_or(0),

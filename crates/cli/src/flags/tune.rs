@@ -7,7 +7,7 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "WORK is backup, restore, postgres, mysql, mail, news, vm, media, build, object-store or log (what each \
+    after_help = "WORK is backup, restore, postgres, mysql, mail, news, vm, media, build, object-store, log or surveillance (what each \
 stands for is printed under Assumed), or the path of an experiment, a fio job or a block trace. Layouts are those of Linux's md, \
 simulated; with --fs also btrfs's, in a real kernel. An experiment as FILE has its own layouts. docs/tune.md says how they are searched.
 
@@ -137,4 +137,20 @@ fn dollars(text: &str) -> Result<f64, String> {
     let amount: Option<f64> = text.trim_start_matches(['$', ' ']).parse().ok();
     let amount = amount.filter(|amount| amount.is_finite() && *amount > 0.0 && *amount < 1e9);
     amount.ok_or_else(|| "write an amount above 0, as in 3000".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Args as _;
+
+    #[test]
+    fn the_help_names_every_work() {
+        let command = TuneFlags::augment_args(clap::Command::new("tune"));
+        let help = command.get_after_help().unwrap().to_string();
+        let works = help.split(" (what each").next().unwrap();
+        for (name, _) in ::tune::work::NAMED {
+            assert!(works.contains(name), "{name}: {works}");
+        }
+    }
 }

@@ -80,6 +80,10 @@ impl AskKeys {
             "What of the things known beforehand is to be best, for `ileave tune`: it chooses among those layouts by the \
              `objective` above",
         ),
+        label("safe", Takes::Switch).default("false").help(
+            "Leave out layouts that one failed disk or a crash damages, as `--safe` has it; `--safe` of `ileave tune` with drives \
+             turns their write caches off, too, and writes both",
+        ),
     ];
 }
 

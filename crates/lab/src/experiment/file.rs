@@ -10,6 +10,7 @@ use block::units::{in_binary, parse_bytes};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use store::ask::SAFE;
 use store::factor::Role;
 use toml::Spanned;
 use toml::de::DeValue;
@@ -162,6 +163,11 @@ impl Experiment {
     pub fn asked(&self, path: &str) -> Vec<String> {
         let values = self.settings.get(path).map(|setting| setting.values.as_slice());
         values.unwrap_or_default().iter().map(ToString::to_string).collect()
+    }
+
+    /// Whether `[ask]` says that layouts must be safe.
+    pub fn asks_safe(&self) -> bool {
+        self.asked(SAFE) == ["true"]
     }
 
     /// What the command line varies is asked for, too, where the file says what is.

@@ -302,7 +302,7 @@ impl Volume {
 
 /// What stays unused of members of several sizes, each of which gives as much as the smallest: said where it is a hundredth of
 /// them or more.
-fn unused(layout: &dyn Layout, members: &[u64]) -> Option<String> {
+pub fn unused(layout: &dyn Layout, members: &[u64]) -> Option<String> {
     let least = members.iter().copied().min()?;
     let more: u64 = members.iter().map(|sectors| sectors - least).sum();
     let is_used = |(member, &sectors): (usize, &u64)| {

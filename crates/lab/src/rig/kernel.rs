@@ -28,7 +28,8 @@ pub(super) use flags::KIND;
 pub use uml::build;
 
 use super::admit::{check_no_log, check_no_search};
-use super::{Prepared, Rig};
+use super::stoppable::stopped;
+use super::{Prepared, Rig, Stop};
 use crate::capabilities::Capabilities;
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, FaultSetup, Trial};
@@ -187,13 +188,13 @@ impl Rig for KernelRig {
     }
 
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
-        Ok(Box::new(Ready { rig: self, trial }))
+        Ok(Box::new(Ready { rig: self, trial, stop: None }))
     }
 }
 
 impl KernelRig {
     /// Boots a kernel with the drives of `trial`, and serves it to its end.
-    fn boot(&self, trial: &Trial, with: With, job: &[u8]) -> Result<Report> {
+    fn boot(&self, trial: &Trial, stop: Option<&Stop>, with: With, job: &[u8]) -> Result<Report> {
         let mut drives = Drives::of(trial)?;
         if let Some(cpu) = &self.cpu {
             drives = drives.charged(cpu.command_ns);
@@ -211,7 +212,12 @@ impl KernelRig {
             processor: Some(taken.processor),
             limit: self.limit,
         };
+        let mut is_stopped = false;
         let mut keep_on = || {
+            is_stopped = stop.is_some_and(|stop| stop());
+            if is_stopped {
+                return Err(uml::Error::new("the trial was stopped"));
+            }
             if self.stopped.load(Ordering::SeqCst) {
                 return Err(uml::Error::new("the run was interrupted"));
             }
@@ -219,6 +225,9 @@ impl KernelRig {
         };
         let specs = drives.specs.clone();
         let report = guest.run(&specs, with, job, &mut *drives.device, &mut keep_on);
+        if is_stopped && report.is_err() {
+            return Err(stopped());
+        }
         report.map_err(|error| of_end(&error.to_string(), self.memory_mib))
     }
 }
@@ -242,9 +251,15 @@ fn of_end(error: &str, memory_mib: u64) -> Error {
 struct Ready<'a> {
     rig: &'a KernelRig,
     trial: &'a Trial,
+    /// Whether to stop before the end.
+    stop: Option<Stop>,
 }
 
 impl Prepared for Ready<'_> {
+    fn stop_when(&mut self, stop: Stop) {
+        self.stop = Some(stop);
+    }
+
     fn measure(&mut self) -> Result<Measured> {
         let began_s = super::sim::cpu_s();
         let (rig, trial) = (self.rig, self.trial);
@@ -252,7 +267,7 @@ impl Prepared for Ready<'_> {
         let faults = trial.setup.fault.iter().map(FaultSetup::of_disks).collect();
         let with = With { media: Vec::new(), is_recorded: cuts.is_some(), faults };
         let job = Job::new(&rig.experiment, trial).to_bytes()?;
-        let report = rig.boot(trial, with, &job)?;
+        let report = rig.boot(trial, self.stop.as_ref(), with, &job)?;
         let answer = report.answer.as_deref().ok_or_else(|| {
             Error::Setup(
                 "the kernel ended and its guest gave no answer; if it lacked memory, run again with more \

@@ -1,27 +1,73 @@
-//! A rig that starts no more trials once it was told to stop: for whoever cannot end the process, as a library cannot.
+//! A rig whose trials end once it was told to stop: for whoever cannot end the process, as a library cannot, or has no more time.
 
 use super::{Prepared, Rig};
 use crate::capabilities::Capabilities;
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::Calibration;
 
+/// Whether to stop, as whoever may stop a trial says.
+pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// What a trial says that was stopped.
+const STOPPED: &str = "the trial was stopped before its end";
+
+/// An error of a trial that was stopped.
+pub(crate) fn stopped() -> Error {
+    Error::failure(STOPPED)
+}
+
 /// Another rig, until it is told to stop.
 pub struct Stoppable<R> {
     rig: R,
-    stopped: Arc<AtomicBool>,
+    stop: Stop,
+    /// What is said of the trials that do not begin or end.
+    why: String,
 }
 
-impl<R: Rig> Stoppable<R> {
-    /// The trials of `rig`, which begin as long as `stopped` is not set.
+impl<R: Deref<Target: Rig> + Sync> Stoppable<R> {
+    /// The trials of `rig`, which begin and go on as long as `stopped` is not set.
     pub fn new(rig: R, stopped: Arc<AtomicBool>) -> Self {
-        Stoppable { rig, stopped }
+        Stoppable::when(rig, Arc::new(move || stopped.load(Ordering::Relaxed)), "interrupted")
+    }
+
+    /// The same as long as `stop` does not say so; of the others `why` is the error.
+    pub fn when(rig: R, stop: Stop, why: impl Into<String>) -> Self {
+        Stoppable { rig, stop, why: why.into() }
+    }
+
+    fn error(&self) -> Error {
+        Error::failure(&self.why)
     }
 }
 
-impl<R: Rig> Rig for Stoppable<R> {
+/// What a trial runs on, until it is told to stop.
+struct StoppableTrial<'a> {
+    prepared: Box<dyn Prepared + 'a>,
+    why: &'a str,
+}
+
+impl Prepared for StoppableTrial<'_> {
+    fn stop_when(&mut self, stop: Stop) {
+        self.prepared.stop_when(stop);
+    }
+
+    fn measure(&mut self) -> Result<crate::record::Measured> {
+        self.prepared.measure().map_err(|error| {
+            // What failed while it was told to stop says another thing.
+            if error.to_string() == STOPPED { Error::failure(self.why) } else { error }
+        })
+    }
+
+    fn tear_down(self: Box<Self>) -> Result<()> {
+        self.prepared.tear_down()
+    }
+}
+
+impl<R: Deref<Target: Rig> + Sync> Rig for Stoppable<R> {
     fn name(&self) -> &'static str {
         self.rig.name()
     }
@@ -36,6 +82,10 @@ impl<R: Rig> Rig for Stoppable<R> {
 
     fn machine(&self) -> Vec<(String, String)> {
         self.rig.machine()
+    }
+
+    fn beforehand(&self) -> Option<String> {
+        self.rig.beforehand()
     }
 
     fn commands(&self, trial: &Trial) -> Result<Vec<String>> {
@@ -55,10 +105,12 @@ impl<R: Rig> Rig for Stoppable<R> {
     }
 
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
-        if self.stopped.load(Ordering::Relaxed) {
-            return Err(Error::failure("interrupted"));
+        if (self.stop)() {
+            return Err(self.error());
         }
-        self.rig.prepare(trial)
+        let mut prepared = self.rig.prepare(trial)?;
+        prepared.stop_when(Arc::clone(&self.stop));
+        Ok(Box::new(StoppableTrial { prepared, why: &self.why }))
     }
 
     fn calibrate(&self) -> Result<Option<Calibration>> {
@@ -66,7 +118,7 @@ impl<R: Rig> Rig for Stoppable<R> {
     }
 
     fn after_failure(&self, trial: &Trial, error: Error) -> Result<Error> {
-        if self.stopped.load(Ordering::Relaxed) {
+        if (self.stop)() {
             return Err(error);
         }
         self.rig.after_failure(trial, error)
@@ -89,7 +141,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("results");
         let stopped = Arc::new(AtomicBool::new(false));
-        let rig = Stoppable::new(Sim, Arc::clone(&stopped));
+        let rig = Stoppable::new(&Sim, Arc::clone(&stopped));
         let mut finished = 0;
         let mut watch = |progress: Progress<'_>| {
             if let Progress::Finished(_) = progress {
@@ -103,5 +155,16 @@ mod tests {
         assert!((1..60).contains(&kept) && kept >= finished, "{kept} of {finished}");
         let ran = run(&experiment, &Sim, Keep::Resume(&directory), &mut |_| ()).unwrap();
         assert_eq!(ran.finished.len(), 60);
+    }
+    /// A trial of hours of virtual time went on to its end, whatever its asker had left of his.
+    #[test]
+    fn a_trial_that_is_running_is_stopped() {
+        let text = "[volume]\ndrives = '1xst118273lc'\nlevel = 'single'\n[workload.read]\ncount = 100_000_000\n";
+        let experiment = Experiment::parse("e.toml", text).unwrap();
+        let asked = std::sync::atomic::AtomicUsize::new(0);
+        let stop = move || asked.fetch_add(1, Ordering::Relaxed) > 2;
+        let rig = Stoppable::when(&Sim, Arc::new(stop), "no time");
+        let error = run(&experiment, &rig, Keep::Nowhere, &mut |_| ()).unwrap_err();
+        assert!(error.to_string().contains("no time"), "{error}");
     }
 }

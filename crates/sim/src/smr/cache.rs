@@ -165,9 +165,29 @@ impl MediaCache {
         begins
     }
 
-    /// Appends an entry whose data was replaced since.
-    pub(super) fn append_dead(&mut self, taken: Taken) {
-        self.append_to_log(taken);
+    /// Fills an empty log with these writes, in their order; of some the data was replaced since. Two of them are at the same
+    /// sectors or have none in common.
+    ///
+    /// A filled log has more than 100,000 of them, and appending each to the map took as long as a short trial: so the map is made
+    /// at once, of what is in order.
+    pub(super) fn fill(&mut self, writes: impl Iterator<Item = (Taken, bool)>) {
+        let placed = writes.map(|(taken, is_dead)| {
+            let begins = self.append_entry(taken.start, taken.end, taken.all());
+            self.head = begins + taken.all();
+            self.is_open = taken.sectors == taken.end - taken.start;
+            let at = begins + taken.header;
+            let extent = Extent { end: taken.end, number: self.next_number - 1, at };
+            (taken.start, (!is_dead).then_some(extent))
+        });
+        let mut newest: Vec<(u64, Option<Extent>)> = placed.collect();
+        newest.sort_by_key(|(start, _)| *start);
+        let mut live: Vec<(u64, Extent)> = Vec::with_capacity(newest.len());
+        for of_place in newest.chunk_by(|(one, _), (other, _)| one == other) {
+            if let Some(&(start, Some(extent))) = of_place.last() {
+                live.push((start, extent));
+            }
+        }
+        self.map = live.into_iter().collect();
     }
 
     /// The log no longer holds `start..end`.
@@ -286,6 +306,29 @@ mod tests {
         assert!(!has_room_for(&cache, 1), "two entries are all that it may have");
         cache.forget(0, 25);
         assert_eq!((cache.oldest(), cache.used_sectors), (None, 0));
+    }
+
+    /// Each write of a log that is filled at once replaces what came before it, as if it were appended.
+    #[test]
+    fn a_log_that_is_filled_at_once_is_the_one_of_its_writes() {
+        let taken =
+            |start: u64| Taken { start, end: start + 8, sectors: 8, header: 2, extends: false };
+        // Places come again, dead after live and live after dead.
+        let places = [40, 0, 40, 16, 0, 8, 16, 16, 80];
+        let writes = places.map(taken).into_iter().enumerate();
+        let writes = writes.map(|(at, taken)| (taken, at % 3 == 1)).collect::<Vec<_>>();
+        let mut filled = MediaCache::new(100, 9);
+        filled.fill(writes.iter().copied());
+        let mut appended = MediaCache::new(100, 9);
+        for &(taken, is_dead) in &writes {
+            if is_dead {
+                appended.append_to_log(taken);
+            } else {
+                appended.append(taken);
+            }
+        }
+        assert_eq!(at(&filled.find(0, 100)), at(&appended.find(0, 100)));
+        assert_eq!(format!("{filled:?}"), format!("{appended:?}"));
     }
 
     #[test]

@@ -454,15 +454,12 @@ fn fill(cache: &mut MediaCache, spec: &SmrSpec, seed: u64) {
     let rewritten_at: Vec<u64> = (0..bands)
         .map(|_| if draw(entries + bands) < entries { draw(entries) } else { 0 })
         .collect();
-    for entry in 0..entries {
+    let writes = (0..entries).map(|entry| {
         let start = draw(places) * WRITE_SECTORS;
         let end = (start + WRITE_SECTORS).min(spec.sectors);
-        let taken = Taken { start, end, sectors, header, extends: false };
-        if entry < rewritten_at[(start / spec.band_sectors) as usize] {
-            cache.append_dead(taken);
-        } else {
-            cache.append(taken);
-        }
-    }
+        let is_dead = entry < rewritten_at[(start / spec.band_sectors) as usize];
+        (Taken { start, end, sectors, header, extends: false }, is_dead)
+    });
+    cache.fill(writes);
     cache.seal();
 }

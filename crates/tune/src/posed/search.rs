@@ -1,7 +1,7 @@
 //! The search among an experiment's layouts: all of them, or a race.
 
 use super::Posed;
-use crate::clock::For;
+use crate::clock::{For, unless_stopped};
 use crate::even::{Seeds, even_out};
 use crate::search::{Effort, race};
 use crate::space::{At, Open, Space};
@@ -43,7 +43,7 @@ pub(crate) fn measured(
         watch(measured);
         records.extend(ran.1);
         if records.is_empty() && space.clock.limits_all() {
-            return space.clock.nothing_measured();
+            return space.clock.nothing_measured(None);
         }
         let verdict = Verdict::new(&space.manifest, &records, &posed.wishes)?;
         Ok::<_, lab::Error>(which.iter().map(|&place| score(&verdict, space, place)).collect())
@@ -94,8 +94,8 @@ impl Seeds for OfSpace<'_> {
     }
 }
 
-/// Measures the layouts at `which`, without a limit all at once; with one as many at a time as the rig has lanes, as long as there is
-/// time for what they are for. How many that were, and what they measured.
+/// Measures the layouts at `which`, without a limit all at once; with one each by itself, as many side by side as the rig has lanes,
+/// as long as there is time for what they are for. How many that were, and what they measured.
 pub(crate) fn in_time(
     space: &Space,
     which: &[usize],
@@ -106,17 +106,12 @@ pub(crate) fn in_time(
         return Ok((which.len(), space.measure(which, open, seed)?));
     }
     let lanes = open(&space.experiment)?.capabilities().lanes.max(1);
-    let parts: Vec<&[usize]> = which.chunks(lanes).collect();
-    let (mut count, mut records) = (0, Vec::new());
-    for part in parts {
-        if space.clock.is_over() {
-            space.clock.leave_out(what, part.len());
-            continue;
-        }
-        count += part.len();
-        records.extend(space.measure(part, open, seed)?);
-    }
-    Ok((count, records))
+    let fails = |ran: &Option<Result<_>>| ran.as_ref().is_some_and(Result::is_err);
+    let ran = space.clock.in_time(what, (lanes, which), fails, |&place| {
+        unless_stopped(space.measure_alone(place, open, seed))
+    });
+    let ran: Vec<Vec<Record>> = ran.into_iter().flatten().collect::<Result<_>>()?;
+    Ok((ran.len(), ran.concat()))
 }
 
 /// Layouts are left out of the search only where one figure of each alone says how good it is: under several workloads,

@@ -239,6 +239,28 @@ fn a_kind_is_not_given_up_for_one_trial_that_does_not_settle() {
     assert!(raced.scores.contains_key(&8), "{raced:?}");
 }
 
+/// Of a kind that is far behind and does not settle one more cell is measured, not three: those trials are the longest.
+#[test]
+fn a_kind_that_is_far_behind_is_given_up_sooner() {
+    let cells: Vec<Vec<usize>> = (0..24).map(|cell| vec![cell % 3, cell / 3]).collect();
+    let measured_of_third = |third: f64| {
+        let of = |cell: usize| if cell % 3 == 2 { third } else { 1.0 } - cell as f64 / 100.0;
+        let prior: Vec<Option<f64>> = (0..24).map(|cell| Some(of(cell))).collect();
+        let effort = Effort { exhaustive: 4, seeds: 1, near: 0.15, at_least: 1 };
+        let mut count = 0;
+        let mut measure = |which: &[usize], _: u64| {
+            count += which.iter().filter(|&&cell| cell % 3 == 2).count();
+            let score = |&cell: &usize| (cell % 3 != 2).then(|| of(cell));
+            Ok::<_, Infallible>(which.iter().map(score).collect())
+        };
+        let prior = Prior { scores: &prior, kinds: 0 };
+        let Ok(_) = race(&cells, Some(prior), effort, &mut measure);
+        count
+    };
+    // Scores are logarithms: a fifth as fast, and a fifth slower.
+    assert_eq!([-0.6, 0.8].map(measured_of_third), [2, 4]);
+}
+
 /// One lucky seed does not decide: the next few get more seeds however far behind they are.
 #[test]
 fn a_lucky_seed_is_tried_again() {

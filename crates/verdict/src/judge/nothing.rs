@@ -43,7 +43,7 @@ fn none_is_safe(left_out: &[LeftOut]) -> String {
     });
     let advice = if is_cache {
         "Take drives with power-loss protection or without a write cache, have the work flush what must last, \
-         or leave out `--safe`"
+         or leave out `--safe` (in a file, `ask.safe`)"
     } else {
         advice
     };

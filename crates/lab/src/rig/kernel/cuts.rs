@@ -84,7 +84,7 @@ impl Shown {
 /// Boots a kernel over what the disks hold, which assembles, mounts and looks for the files that were durable.
 fn look(rig: &KernelRig, trial: &Trial, cut: Cut, media: Vec<Medium>) -> Result<Found> {
     let job = Job::new(&rig.experiment, trial).after(cut).to_bytes()?;
-    let report = rig.boot(trial, With { media, ..With::default() }, &job)?;
+    let report = rig.boot(trial, None, With { media, ..With::default() }, &job)?;
     let answer =
         report.answer.ok_or_else(|| Error::failure("a guest after a power cut gave no answer"))?;
     let found: std::result::Result<Found, String> =

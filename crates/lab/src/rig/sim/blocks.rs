@@ -11,13 +11,15 @@ use crate::rig::admit::{
     admit_volume, check_buses, check_members, check_nested, check_not_real, check_work,
 };
 use crate::rig::jobs::{jobs, placed};
-use crate::rig::{Prepared, Rig};
+use crate::rig::stoppable::stopped;
+use crate::rig::{Prepared, Rig, Stop};
 use crate::steady::{self, Bits, Caches};
 use crate::trace::Onto;
 use crate::workload::{Replay, Replayed, Requests, TracePart};
 use block::layout::Level;
 use sim::workload::{Counted, Pacing, Pattern};
 use sim::{Batches, Device, Outcome, Processor};
+use std::sync::Arc;
 use store::windows::Window;
 
 /// Requests to modelled volumes.
@@ -52,7 +54,8 @@ impl Rig for BlocksRig {
         let began_s = cpu_s();
         let processor = Processor::default();
         let (device, sending) = device(trial, &processor)?;
-        Ok(Box::new(Ready { trial, processor, sending, device, began_s }))
+        let stop: Stop = Arc::new(|| false);
+        Ok(Box::new(Ready { trial, processor, sending, device, began_s, stop }))
     }
 }
 
@@ -146,12 +149,18 @@ struct Ready<'a> {
     device: Box<dyn Device>,
     /// The CPU time of this thread when it began with the trial.
     began_s: f64,
+    /// Whether to stop before the end.
+    stop: Stop,
 }
 
 impl Prepared for Ready<'_> {
+    fn stop_when(&mut self, stop: Stop) {
+        self.stop = stop;
+    }
+
     fn measure(&mut self) -> Result<Measured> {
         let mut measured = if self.trial.requests().any(|work| work.keys.capacity.is_some()) {
-            capacity::found(self.trial)?
+            capacity::found(self.trial, &self.stop)?
         } else {
             self.measure_once()?
         };
@@ -166,7 +175,7 @@ fn replayed(
     trace: &Replayed,
     processor: &Processor,
     device: &mut dyn Device,
-    caches: Caches,
+    (caches, stop): (Caches, &Stop),
 ) -> Result<Measured> {
     let onto = Onto::volume(&trace.survey, device.geometry().target_sectors[0])?;
     let source = trace.trace.replay(&trace.survey, onto, trace.keys.speed.millionths())?;
@@ -182,7 +191,8 @@ fn replayed(
         Replay::Closed => Pacing::Closed(trace.keys.depth as u32),
     };
     let mut replay = sim::workload::Replay::new(source, pacing).counting(counted);
-    let recorded = sim::run_until(processor, device, &mut replay, &mut |_| false);
+    let recorded = sim::run_unless(processor, device, &mut replay, &mut |_| false, &**stop);
+    let recorded = recorded.ok_or_else(stopped)?;
     let mut measured = steady::measured(trial, &recorded, caches, Bits::Counted);
     measured.window = trace.part.map(|part| window(part, &recorded.outcome));
     if replay.gave_up() && measured.value("overloaded").is_none() {
@@ -214,10 +224,10 @@ fn device(trial: &Trial, processor: &Processor) -> Result<(Box<dyn Device>, Opti
 }
 
 /// What `trial` measures on a machine of its own.
-pub(super) fn measured_once(trial: &Trial) -> Result<Measured> {
+pub(super) fn measured_once(trial: &Trial, stop: &Stop) -> Result<Measured> {
     let processor = Processor::default();
     let (device, sending) = device(trial, &processor)?;
-    Ready { trial, processor, sending, device, began_s: 0.0 }.measure_once()
+    Ready { trial, processor, sending, device, began_s: 0.0, stop: Arc::clone(stop) }.measure_once()
 }
 
 impl Ready<'_> {
@@ -225,11 +235,12 @@ impl Ready<'_> {
         let (trial, device) = (self.trial, &mut *self.device);
         let caches = Caches::Counted(machine::write_cache_bytes(&trial.setup)?);
         if let Some(trace) = trial.trace() {
-            return replayed(trial, trace, &self.processor, device, caches);
+            return replayed(trial, trace, &self.processor, device, (caches, &self.stop));
         }
         let mut jobs = jobs(trial, &device.geometry().target_sectors);
         let mut enough = |batches: &Batches| steady::enough(trial, caches, Bits::Counted, batches);
-        let recorded = sim::run_jobs(&self.processor, device, &mut jobs, &mut enough);
+        let recorded = sim::run_jobs(&self.processor, device, &mut jobs, &mut enough, &*self.stop);
+        let recorded = recorded.ok_or_else(stopped)?;
         let mut measured = steady::measured(trial, &recorded, caches, Bits::Counted);
         measured.add_lateness(&jobs);
         if let Some(sending) = &self.sending {

@@ -7,6 +7,7 @@ use super::blocks::measured_once;
 use crate::error::Result;
 use crate::experiment::{InUse, Trial};
 use crate::record::{LoadPoint, LoadState, Measured};
+use crate::rig::Stop;
 use crate::workload::Work;
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ const SHOWN: [f64; 4] = [0.25, 0.5, 0.75, 0.9];
 
 /// What `trial` measures at the highest rate up to which all limits hold, with that rate first; at the lowest rate
 /// tried, and a rate of 0, where they hold at none.
-pub(super) fn found(trial: &Trial) -> Result<Measured> {
-    let mut search = Search { trial, tried: Vec::new() };
+pub(super) fn found(trial: &Trial, stop: &Stop) -> Result<Measured> {
+    let mut search = Search { trial, stop, tried: Vec::new() };
     while let Some(factor) = search.next() {
         search.measure(factor)?;
     }
@@ -31,6 +32,7 @@ pub(super) fn found(trial: &Trial) -> Result<Measured> {
 
 struct Search<'a> {
     trial: &'a Trial,
+    stop: &'a Stop,
     /// Each rate as a multiple of the first, all requests a second at it, and what was measured; the lowest first.
     tried: Vec<(f64, f64, Measured)>,
 }
@@ -39,7 +41,7 @@ impl Search<'_> {
     /// Measures where this many times as many requests come.
     fn measure(&mut self, factor: f64) -> Result<()> {
         let (trial, requests_per_s) = at(self.trial, factor);
-        let measured = measured_once(&trial)?;
+        let measured = measured_once(&trial, self.stop)?;
         let place = self.tried.partition_point(|(tried, ..)| *tried < factor);
         self.tried.insert(place, (factor, requests_per_s, measured));
         Ok(())

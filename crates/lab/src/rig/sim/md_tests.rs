@@ -181,7 +181,8 @@ fn timed(text: &str) -> Measured {
     let caches = Caches::Assumed(machine::write_cache_bytes(&trial.setup).unwrap());
     let mut jobs = jobs(trial, &device.geometry().target_sectors);
     let mut enough = |batches: &Batches| steady::enough(trial, caches, Bits::Timed, batches);
-    let recorded = sim::run_jobs(&processor, &mut *device, &mut jobs, &mut enough);
+    let recorded = sim::run_jobs(&processor, &mut *device, &mut jobs, &mut enough, &|| false);
+    let recorded = recorded.unwrap();
     steady::measured(trial, &recorded, caches, Bits::Timed)
 }
 

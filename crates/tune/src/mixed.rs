@@ -1,0 +1,124 @@
+//! Drives of several sizes: what one array leaves unused of the larger ones, and what to do with it.
+
+use block::units::{SECTOR_BYTES, format_decimal};
+use lab::catalogue;
+use lab::experiment::Trial;
+use lab::map::unused;
+use lab::{Error, Result};
+
+/// What stays unused on the volume of a trial, and what to do with it.
+pub(crate) fn line(trial: &Trial) -> Option<(String, String)> {
+    let members = &trial.setup.volume.members;
+    let sectors: Option<Vec<u64>> =
+        members.iter().map(|member| member.drive().map(|drive| drive.sectors())).collect();
+    let sectors = sectors?;
+    let layout = trial.setup.volume.layout().ok()?;
+    let said = unused(&*layout, &sectors)?;
+    Some(("unused".into(), format!("{said}; {}", to_do(&sectors))))
+}
+
+/// What to do with what stays unused: btrfs puts each chunk of raid1 on the two drives with the most room, so that it uses all
+/// as long as no drive is larger than all others together.
+///
+/// ```text
+/// 4 + 4 + 8 + 8 TB: 12 TB of data, twice; 4 + 4 + 12 TB: 8 TB of data, twice, and 4 TB of nothing
+/// ```
+fn to_do(sectors: &[u64]) -> String {
+    let all: u64 = sectors.iter().sum();
+    let largest = sectors.iter().copied().max().unwrap_or(0);
+    let two_arrays = "build an array of each size";
+    if largest > all - largest {
+        return format!("{two_arrays}, or take drives of one size");
+    }
+    format!(
+        "{two_arrays}, or take btrfs raid1, which uses all of it: {} of data, survives one failed drive",
+        format_decimal(all / 2 * SECTOR_BYTES)
+    )
+}
+
+/// Why `2x wd40efrx, 2x wd80efax` is no question of tune, where all of it are known drives: what one array would leave unused,
+/// and what to ask instead.
+pub(crate) fn of_kinds(text: &str) -> Option<Error> {
+    let kinds: Vec<(usize, catalogue::Drive)> =
+        text.split([',', '+']).map(|part| kind(part).ok()).collect::<Option<_>>()?;
+    let [_, _, ..] = kinds.as_slice() else { return None };
+    let each = kinds.iter().flat_map(|(count, drive)| vec![drive.sectors(); *count]);
+    let sectors: Vec<u64> = each.collect();
+    let least = sectors.iter().copied().min()?;
+    let more: u64 = sectors.iter().map(|own| own - least).sum();
+    let [more_text, least_text] = [more, least].map(|of| format_decimal(of * SECTOR_BYTES));
+    let said = if more * 100 < sectors.iter().sum::<u64>() {
+        String::new()
+    } else {
+        format!(
+            "; one array over all leaves {more_text} unused, because every drive gives as much as the smallest, {least_text}: {}",
+            to_do(&sectors)
+        )
+    };
+    let alone: Vec<String> = kinds
+        .iter()
+        .map(|(count, drive)| format!("`--drives '{count}x {}'`", drive.name))
+        .collect();
+    let all: Vec<String> =
+        kinds.iter().map(|(count, drive)| format!("{count}x{}", drive.name)).collect();
+    Some(Error::input(format!(
+        "--drives {text}: tune is about drives of one kind{said}. Ask about each alone ({}), or about one array with your own \
+         layouts, with `volume.drives = \"{}\"` in an experiment (`ileave tune FILE`)",
+        alone.join(", then "),
+        all.join("+")
+    )))
+}
+
+/// A number and a drive of the catalogue.
+fn kind(part: &str) -> Result<(usize, catalogue::Drive)> {
+    let part = part.trim();
+    let digits = part.chars().take_while(char::is_ascii_digit).count();
+    let (count, rest) = part.split_at(digits);
+    let name = rest.trim_start().strip_prefix(['x', 'X', '×', '*']);
+    let (Some(name), Ok(count @ 1..=64)) = (name, count.parse()) else {
+        return Err(Error::input("no number and no drive"));
+    };
+    Ok((count, catalogue::drive(name.trim())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::posed::tests::asked;
+
+    #[test]
+    fn drives_of_several_sizes_are_told_what_stays_unused_and_what_to_do() {
+        let told = of_kinds("2x wd40efax, 2x st8000as0002").unwrap().to_string();
+        let said = "one array over all leaves 8 TB unused, because every drive gives as much as the smallest, 4 TB: build an \
+                    array of each size, or take btrfs raid1, which uses all of it: 12 TB of data, survives one failed drive.";
+        assert!(told.contains(said), "{told}");
+        assert!(
+            told.contains("(`--drives '2x wd40efax'`, then `--drives '2x st8000as0002'`)"),
+            "{told}"
+        );
+        // One that is larger than all others together has no partner for all of it.
+        let told = of_kinds("1x wd40efax, 1x st18000nm000j").unwrap().to_string();
+        assert!(
+            told.contains("4 TB: build an array of each size, or take drives of one size."),
+            "{told}"
+        );
+        assert!(of_kinds("4x wd40efax").is_none() && of_kinds("2x wd40efax, 2x nothing").is_none());
+    }
+
+    #[test]
+    fn an_experiment_over_several_sizes_says_what_stays_unused() {
+        let text = |level: &str| {
+            format!(
+                "volume.drives = '2xwd40efax+2xst8000as0002'\nvolume.level = '{level}'\n\
+                 [workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 10\n"
+            )
+        };
+        let said = |level: &str| line(&asked(&text(level)).1.trials[0]);
+        let (about, said_of_raid5) = said("md-raid5").unwrap();
+        assert!(
+            about == "unused" && said_of_raid5.starts_with("8 TB stay unused: "),
+            "{said_of_raid5}"
+        );
+        assert_eq!(said("md-stripe"), None);
+    }
+}
