@@ -8,7 +8,7 @@
 //! ```text
 //! its first write           pays garbage collection for its bytes at once
 //! each further one          gets back what the run paid (so much of what others pay is free), and owes that and its own;
-//!                           where the last runs ended short, it pays at once instead
+//!                           while it is no longer than the last ones that ended short, it pays at once instead
 //! when it is long           what it paid is given back, what it owes is forgotten
 //! when it ends before       what it owes is paid
 //! ```
@@ -48,8 +48,9 @@ pub(super) struct Runs {
     short_bytes: u64,
     /// What is to be given back.
     credit_ns: Nanos,
-    /// Whether the last run that ended with a debt, or would have, was a short one.
-    ends_short: bool,
+    /// How long the runs became that ended short: one that is longer goes on, as a log does beside small writes at random.
+    /// 0 where none did, or the last one that was settled became long.
+    end_bytes: u64,
 }
 
 /// A run, and its account.
@@ -99,7 +100,7 @@ impl Runs {
             free: 0,
             short_bytes: 0,
             credit_ns: 0,
-            ends_short: false,
+            end_bytes: 0,
         }
     }
 
@@ -198,9 +199,9 @@ impl Runs {
         run.written_at = self.short_bytes;
         if is_long {
             // What was long already says nothing of those that begin.
-            self.ends_short &= run.paid_ns + run.owed_ns == 0;
+            self.end_bytes = if run.paid_ns + run.owed_ns == 0 { self.end_bytes } else { 0 };
         }
-        if is_long || !self.ends_short {
+        if is_long || run.bytes > self.end_bytes {
             self.credit_ns += run.paid_ns;
             run.owed_ns = if is_long { 0 } else { run.owed_ns + run.paid_ns + garbage_ns };
             run.paid_ns = 0;
@@ -238,7 +239,11 @@ impl Runs {
             if self.free != NONE && self.short_bytes - run.written_at < END_BYTES {
                 break;
             }
-            self.ends_short |= run.owed_ns > 0;
+            // Up to the longest of the last ones: those that are shorter have it forgotten, each by a part.
+            self.end_bytes -= self.end_bytes.saturating_sub(run.bytes) / RUNS as u64;
+            if run.owed_ns > 0 {
+                self.end_bytes = self.end_bytes.max(run.bytes);
+            }
             debts_ns += run.owed_ns;
             self.remove(self.oldest);
         }
@@ -402,6 +407,23 @@ mod tests {
         assert_eq!(paid.iter().sum::<Nanos>(), 10);
         assert_eq!(runs.slots[usize::from(runs.newest)].bytes, 24 * 4096);
         assert_eq!(runs.oldest, runs.newest);
+    }
+
+    #[test]
+    fn a_log_beside_short_runs_goes_on_from_its_beginning() {
+        let mut runs = Runs::new();
+        // Of two pages each, so many that the first have ended, and then one for each page of the log.
+        let pair = |runs: &mut Runs, pair: u64| {
+            [0, 1].map(|page| write(runs, (pair << 20) + page, 1)).iter().sum::<Nanos>()
+        };
+        let known = RUNS as u64;
+        for before in 1..=2 * known {
+            pair(&mut runs, before);
+        }
+        let pages = 0..256;
+        let paid =
+            pages.clone().map(|page| write(&mut runs, page, 1) + pair(&mut runs, 3 * known + page));
+        assert_eq!(paid.sum::<Nanos>(), 20 * pages.end, "the pairs alone");
     }
 
     #[test]
