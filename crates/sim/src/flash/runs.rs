@@ -413,16 +413,17 @@ mod tests {
     fn a_log_beside_short_runs_goes_on_from_its_beginning() {
         let mut runs = Runs::new();
         // Of two pages each, so many that the first have ended, and then one for each page of the log.
-        let pair = |runs: &mut Runs, pair: u64| {
+        let two_pages = |runs: &mut Runs, pair: u64| {
             [0, 1].map(|page| write(runs, (pair << 20) + page, 1)).iter().sum::<Nanos>()
         };
         let known = RUNS as u64;
         for before in 1..=2 * known {
-            pair(&mut runs, before);
+            two_pages(&mut runs, before);
         }
         let pages = 0..256;
-        let paid =
-            pages.clone().map(|page| write(&mut runs, page, 1) + pair(&mut runs, 3 * known + page));
+        let paid = pages
+            .clone()
+            .map(|page| write(&mut runs, page, 1) + two_pages(&mut runs, 3 * known + page));
         assert_eq!(paid.sum::<Nanos>(), 20 * pages.end, "the pairs alone");
     }
 
