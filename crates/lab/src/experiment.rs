@@ -21,6 +21,7 @@ mod fault;
 mod file;
 mod idle;
 mod inline;
+mod lasting;
 mod listing;
 pub(crate) mod no_kind;
 mod open;

@@ -6,6 +6,7 @@
 
 mod bits;
 mod load;
+mod turns;
 
 use crate::catalogue::Model;
 use crate::experiment::{Member, Trial};
@@ -94,6 +95,9 @@ pub(crate) fn enough(trial: &Trial, caches: Caches, bits: Bits, batches: &Batche
         return false;
     }
     if !outlasts_saved(trial, batches) || !bits::are_set(trial, bits, batches) {
+        return false;
+    }
+    if !turns::are_seen(trial, batches) {
         return false;
     }
     if load::is_paced(trial) {

@@ -21,6 +21,9 @@ pub struct KnownDrive {
     /// in results that did not keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// Its SLC cache, where it is known to have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc: Option<KnownSlc>,
     /// `reads`, `writes` and `flushes`, where nothing measured them and no data sheet gives them: they are guesses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guessed: Vec<String>,
@@ -48,6 +51,22 @@ pub struct KnownDrive {
     pub model_error_percent: Option<f64>,
     /// Where that was found.
     pub model_error_source: Option<String>,
+}
+
+/// What is known of an SLC cache: gigabytes, and rates of writes in order in MB/s.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownSlc {
+    /// What it holds.
+    pub gb: f64,
+    /// What it has room for when a job begins.
+    pub left_gb: f64,
+    /// The rate while it has room.
+    pub mb_per_s: f64,
+    /// The rate once it is full.
+    pub full_mb_per_s: f64,
+    /// The rate over all of the drive.
+    pub lasting_mb_per_s: f64,
 }
 
 /// What a data sheet promises of long requests in order.

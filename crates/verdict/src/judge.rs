@@ -40,6 +40,7 @@ mod risk;
 pub mod settled;
 pub mod shingled;
 mod situations;
+mod slc;
 mod standing;
 mod together;
 pub mod unfinished;
@@ -335,6 +336,7 @@ impl Verdict {
         verdict.points.extend(risk::left_by_safe(&verdict, wishes));
         verdict.points.extend(constraints::told(&verdict, &layouts, wishes)?);
         verdict.points.extend(fill::of(&verdict, manifest));
+        verdict.points.extend(slc::told(manifest));
         verdict.points.extend(guessed::of_drives(manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);

@@ -1,6 +1,6 @@
 //! What results keep of a drive, a host or a RAID controller of the catalogue.
 
-use super::{Drive, Fitted, Host, RaidController};
+use super::{Drive, Fitted, Flash, Host, RaidController};
 use store::known::{Cell, KnownDrive, KnownHost};
 
 impl From<&Drive> for KnownDrive {
@@ -10,6 +10,7 @@ impl From<&Drive> for KnownDrive {
             sectors: Some(drive.sectors()),
             write_cache: Some(drive.write_cache()),
             state: drive.state().map(String::from),
+            slc: drive.flash().ok().and_then(Flash::known_slc),
             guessed: drive.guessed().map(String::from).collect(),
             promised: drive.promised(),
             doubt: drive.sheet.doubt.clone(),

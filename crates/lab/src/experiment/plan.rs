@@ -6,6 +6,7 @@ use super::engine::{on_a_real_kernel, sent_by};
 use super::fault::{FaultKeys, FaultSetup};
 use super::file::{Experiment, Setting};
 use super::idle::IdleKeys;
+use super::lasting::lasting;
 use super::page_cache::PageCache;
 use super::queues::check_requests;
 use super::seeds::{mixed, shuffle};
@@ -172,7 +173,7 @@ impl Plan {
             for work in &mut beside {
                 work.limit(budget);
             }
-            let setup = cached(setup, &beside);
+            let setup = lasting(cached(setup, &beside), &beside);
             let setup = sent_by(&experiment.origin, setup, &beside, &mut plan.warnings)?;
             let work = beside.remove(0);
             let trial = Trial {

@@ -274,6 +274,11 @@ impl Cost {
         Cost { whole_ns: ns, garbage_ns: ns }
     }
 
+    /// The same with so much of garbage collection.
+    pub(super) fn with_garbage(self, garbage_ns: Nanos) -> Self {
+        Cost { whole_ns: self.whole_ns - self.garbage_ns + garbage_ns, garbage_ns }
+    }
+
     /// Takes out the part for `piece` of `whole` bytes.
     fn take(&mut self, piece: u64, whole: u64) -> Cost {
         let part = |ns: Nanos| (u128::from(ns) * u128::from(piece) / u128::from(whole)) as Nanos;

@@ -8,7 +8,7 @@
 //! ```text
 //! its first write           pays garbage collection for its bytes at once
 //! each further one          gets back what the run paid (so much of what others pay is free), and owes that and its own;
-//!                           where the last runs ended short, it pays at once instead
+//!                           while it is no longer than the last ones that ended short, it pays at once instead
 //! when it is long           what it paid is given back, what it owes is forgotten
 //! when it ends before       what it owes is paid
 //! ```
@@ -26,6 +26,9 @@ const LONG_BYTES: u64 = 32 << 20;
 /// A run that is not long ends when other such runs have so many bytes since its last write: as many as all runs that
 /// are known have in commands of 1 MiB.
 const END_BYTES: u64 = (RUNS as u64) << 20;
+/// What is overwritten so shortly before the end of a run lies with what the run writes now, and dies with that. This is so
+/// in whichever order and however often: so much does not outlive the blocks that it fills.
+const RECENT_SECTORS: u64 = LONG_BYTES / SECTOR_BYTES;
 /// No slot, or the end of a list.
 const NONE: u16 = u16::MAX;
 
@@ -36,6 +39,8 @@ pub(super) struct Runs {
     /// Slots by the first sector of their runs, and by the one after their last write.
     by_start: Index,
     by_end: Index,
+    /// And by the stretch of `RECENT_SECTORS` in which that one lies.
+    by_stretch: Index,
     newest: u16,
     oldest: u16,
     free: u16,
@@ -43,8 +48,9 @@ pub(super) struct Runs {
     short_bytes: u64,
     /// What is to be given back.
     credit_ns: Nanos,
-    /// Whether the last run that ended with a debt, or would have, was a short one.
-    ends_short: bool,
+    /// How long the runs became that ended short: one that is longer goes on, as a log does beside small writes at random.
+    /// 0 where none did, or the last one that was settled became long.
+    end_bytes: u64,
 }
 
 /// A run, and its account.
@@ -65,7 +71,10 @@ struct Run {
 enum Lies {
     /// It goes on at its end, at its beginning, or between two.
     Beside { before: u16, after: u16 },
-    /// It overwrites it from its beginning, as a log does that goes round, or what was written last.
+    /// It overwrites what was written last: the last block of a log, or parity of a row that was filled in parts. It may go
+    /// on beyond its end.
+    Again(u16),
+    /// It overwrites it from its beginning, as a log does that goes round.
     Over(u16),
     /// There is none near it.
     Apart,
@@ -85,12 +94,13 @@ impl Runs {
             slots: (0..RUNS).map(slot).collect(),
             by_start: Index::new(),
             by_end: Index::new(),
+            by_stretch: Index::new(),
             newest: NONE,
             oldest: NONE,
             free: 0,
             short_bytes: 0,
             credit_ns: 0,
-            ends_short: false,
+            end_bytes: 0,
         }
     }
 
@@ -105,9 +115,13 @@ impl Runs {
                 Cost::of_garbage(self.go_on(slot, bytes, garbage_ns))
             }
             Lies::Over(slot) => {
-                self.by_end.put(slot, request.end());
-                let garbage_ns = self.go_on(slot, bytes, garbage_ns);
-                Cost { whole_ns: alone.whole_ns - alone.garbage_ns + garbage_ns, garbage_ns }
+                self.end_at(slot, request.end());
+                alone.with_garbage(self.go_on(slot, bytes, garbage_ns))
+            }
+            Lies::Again(slot) => {
+                let end = self.by_end.keys[usize::from(slot)];
+                self.end_at(slot, end.max(request.end()));
+                alone.with_garbage(self.go_on(slot, bytes, garbage_ns))
             }
             Lies::Apart => {
                 self.short_bytes += bytes;
@@ -125,9 +139,32 @@ impl Runs {
         if before != NONE || after != NONE {
             return Lies::Beside { before, after };
         }
+        if let Some(slot) = self.recent(request) {
+            return Lies::Again(slot);
+        }
         let again = self.by_start.find(request.sector);
         let last = if again == NONE { self.by_end.find(request.end()) } else { again };
         if last == NONE { Lies::Apart } else { Lies::Over(last) }
+    }
+
+    /// The run that has the beginning of `request` in its last `RECENT_SECTORS`.
+    fn recent(&self, request: &Request) -> Option<u16> {
+        let first = request.sector;
+        let is_recent = |slot: u16| {
+            let [start, end] = [&self.by_start, &self.by_end].map(|of| of.keys[usize::from(slot)]);
+            (start..end).contains(&first) && end - first <= RECENT_SECTORS
+        };
+        let stretch = first / RECENT_SECTORS;
+        let mut near = [stretch, stretch + 1].into_iter().flat_map(|at| self.by_stretch.all(at));
+        near.find(|&slot| is_recent(slot))
+    }
+
+    /// From now on `slot` ends at `end`, which was written last.
+    fn end_at(&mut self, slot: u16, end: u64) {
+        self.by_end.put(slot, end);
+        if self.by_stretch.keys[usize::from(slot)] != end / RECENT_SECTORS {
+            self.by_stretch.put(slot, end / RECENT_SECTORS);
+        }
     }
 
     /// Puts `request` at the end of `before`, at the beginning of `after`, or makes one run of both.
@@ -137,13 +174,13 @@ impl Runs {
             return after;
         }
         if after == NONE {
-            self.by_end.put(before, request.end());
+            self.end_at(before, request.end());
             return before;
         }
         let end = self.by_end.keys[usize::from(after)];
         let gone = self.slots[usize::from(after)];
         self.remove(after);
-        self.by_end.put(before, end);
+        self.end_at(before, end);
         let run = &mut self.slots[usize::from(before)];
         run.bytes += gone.bytes;
         run.paid_ns += gone.paid_ns;
@@ -162,9 +199,9 @@ impl Runs {
         run.written_at = self.short_bytes;
         if is_long {
             // What was long already says nothing of those that begin.
-            self.ends_short &= run.paid_ns + run.owed_ns == 0;
+            self.end_bytes = if run.paid_ns + run.owed_ns == 0 { self.end_bytes } else { 0 };
         }
-        if is_long || !self.ends_short {
+        if is_long || run.bytes > self.end_bytes {
             self.credit_ns += run.paid_ns;
             run.owed_ns = if is_long { 0 } else { run.owed_ns + run.paid_ns + garbage_ns };
             run.paid_ns = 0;
@@ -191,6 +228,7 @@ impl Runs {
         self.link(slot);
         self.by_start.insert(slot, request.sector);
         self.by_end.insert(slot, request.end());
+        self.by_stretch.insert(slot, request.end() / RECENT_SECTORS);
     }
 
     /// Ends the runs that were long without a write, and one where no slot is free. Gives what they owe.
@@ -201,7 +239,11 @@ impl Runs {
             if self.free != NONE && self.short_bytes - run.written_at < END_BYTES {
                 break;
             }
-            self.ends_short |= run.owed_ns > 0;
+            // Up to the longest of the last ones: those that are shorter have it forgotten, each by a part.
+            self.end_bytes -= self.end_bytes.saturating_sub(run.bytes) / RUNS as u64;
+            if run.owed_ns > 0 {
+                self.end_bytes = self.end_bytes.max(run.bytes);
+            }
             debts_ns += run.owed_ns;
             self.remove(self.oldest);
         }
@@ -212,6 +254,7 @@ impl Runs {
         self.unlink(slot);
         self.by_start.remove(slot);
         self.by_end.remove(slot);
+        self.by_stretch.remove(slot);
         self.slots[usize::from(slot)].older = self.free;
         self.free = slot;
     }
@@ -268,6 +311,14 @@ impl Index {
             slot = self.next[usize::from(slot)];
         }
         slot
+    }
+
+    /// All slots of that key.
+    fn all(&self, key: u64) -> impl Iterator<Item = u16> {
+        let known = |slot: u16| (slot != NONE).then_some(slot);
+        let next = move |&slot: &u16| known(self.next[usize::from(slot)]);
+        let list = std::iter::successors(known(self.heads[Self::list(key)]), next);
+        list.filter(move |&slot| self.keys[usize::from(slot)] == key)
     }
 
     fn insert(&mut self, slot: u16, key: u64) {
@@ -356,6 +407,44 @@ mod tests {
         assert_eq!(paid.iter().sum::<Nanos>(), 10);
         assert_eq!(runs.slots[usize::from(runs.newest)].bytes, 24 * 4096);
         assert_eq!(runs.oldest, runs.newest);
+    }
+
+    #[test]
+    fn a_log_beside_short_runs_goes_on_from_its_beginning() {
+        let mut runs = Runs::new();
+        // Of two pages each, so many that the first have ended, and then one for each page of the log.
+        let two_pages = |runs: &mut Runs, pair: u64| {
+            [0, 1].map(|page| write(runs, (pair << 20) + page, 1)).iter().sum::<Nanos>()
+        };
+        let known = RUNS as u64;
+        for before in 1..=2 * known {
+            two_pages(&mut runs, before);
+        }
+        let pages = 0..256;
+        let paid = pages
+            .clone()
+            .map(|page| write(&mut runs, page, 1) + two_pages(&mut runs, 3 * known + page));
+        assert_eq!(paid.sum::<Nanos>(), 20 * pages.end, "the pairs alone");
+    }
+
+    #[test]
+    fn what_was_written_last_is_overwritten_in_any_order() {
+        let mut runs = Runs::new();
+        let recent = RECENT_SECTORS / 8;
+        for page in 0..2 * recent {
+            write(&mut runs, page, 1);
+        }
+        // Of the last 32 MiB, in the middle of it, and across the end of all.
+        for (page, pages) in [(recent, 1), (recent + 7, 1), (2 * recent - 1, 2)] {
+            assert_eq!(write(&mut runs, page, pages), 0, "{page}");
+        }
+        assert_ne!(runs.by_end.find((2 * recent + 1) * 8), NONE);
+        runs.credit_ns = 0;
+        assert_eq!(
+            [recent, 7].map(|page| write(&mut runs, page, 1)),
+            [10, 10],
+            "it is longer by one"
+        );
     }
 
     #[test]

@@ -53,9 +53,14 @@ const IN_ORDER: f64 = 5.3e9;
 const AT_RANDOM: f64 = IN_ORDER / 7.2;
 
 fn array(level: &str, chunk: u64, members: usize) -> Array<Rack> {
+    array_of(&spec(), level, chunk, members)
+}
+
+fn array_of(spec: &FlashSpec, level: &str, chunk: u64, members: usize) -> Array<Rack> {
     let level: Level = level.parse().expect("a level");
     let layout = level.lay_out(chunk / SECTOR, &vec![SECTORS; members]).expect("it fits");
-    let drives = (0..members).map(|_| Box::new(steady()) as Box<dyn Device>).collect();
+    let drive = || Box::new(Flash::new(spec).expect("it is a drive")) as Box<dyn Device>;
+    let drives = (0..members).map(|_| drive()).collect();
     Array::new(layout, Rack::new(drives), Driver::default())
 }
 
@@ -227,4 +232,50 @@ fn runs_of_both_kinds_cost_what_each_does() {
     });
     let expected = 2.0 / (1.0 / IN_ORDER + 1.0 / AT_RANDOM);
     assert_near(rate_of(both, bytes), expected, 0.05, "half of each");
+}
+
+/// Pieces of a run that come late, and what is written again behind its end, as md does with a row that was filled in two
+/// parts: the parity of each of its halves, after rows that follow.
+#[test]
+fn what_is_written_again_behind_the_end_of_a_run_goes_on_with_it() {
+    for behind in [1, 4, 32] {
+        let rows = GIB / (64 * KIB);
+        let again = move |row: u64| {
+            let back = (row % 5 == 4 && row >= behind).then(|| row - behind);
+            [Some(row), back].into_iter().flatten()
+        };
+        let rate = rate_of((0..rows).flat_map(again).map(|row| row * 64 * KIB), 64 * KIB);
+        assert_near(rate, IN_ORDER, 0.03, &format!("{behind} behind"));
+        // The fifth of each five comes so much later.
+        let late = move |row: u64| {
+            let now = (row % 5 != 4).then_some(row);
+            let late = (row % 5 == 4 && row >= 5 * behind).then(|| row - 5 * behind);
+            [now, late].into_iter().flatten()
+        };
+        let rate = rate_of((0..rows).flat_map(late).map(|row| row * 64 * KIB), 64 * KIB);
+        assert_near(rate, IN_ORDER, 0.03, &format!("{behind} late"));
+    }
+}
+
+/// What was written long ago is not: blocks that it leaves behind have other bytes to copy.
+#[test]
+fn an_old_run_that_is_overwritten_at_random_costs_what_random_writes_do() {
+    let blocks = GIB / (64 * KIB);
+    let in_order = (0..blocks).map(|block| block * 64 * KIB);
+    // Below what it wrote last.
+    let old = (0..blocks).map(|block| block * 7919 % (blocks - 512) * 64 * KIB);
+    let expected = 2.0 / (1.0 / IN_ORDER + 1.0 / AT_RANDOM);
+    assert_near(rate_of(in_order.chain(old), 64 * KIB), expected, 0.03, "an old run");
+}
+
+/// 1 MiB at a time into rows that it does not fill whole: md writes the parity of some rows twice.
+#[test]
+fn writes_in_order_to_a_raid5_cost_no_garbage_at_any_chunk() {
+    for chunk in [16, 32, 64, 128, 256, 512] {
+        let rate = |amplification| {
+            let spec = FlashSpec { write_amplification_percent: amplification, ..spec() };
+            writers_rate(&mut array_of(&spec, "md-raid5", chunk * KIB, 4), 1, MIB, 4, GIB)
+        };
+        assert_near(rate(720), rate(100), 0.01, &format!("chunk of {chunk} KiB"));
+    }
 }

@@ -44,6 +44,10 @@ fn of_kind(manifest: &Manifest, what: &str) -> Vec<Point> {
             "reads" => format!(
                 "data written in order, or drives in a faster slot, may be read up to {more} as fast"
             ),
+            // Its cliff is known, and no slot moves it.
+            _ if drive.slc.is_some() => format!(
+                "while its SLC cache has room, drives in a faster slot may be up to {more} as fast"
+            ),
             _ => format!("short writes, or drives in a faster slot, may be up to {more} as fast"),
         };
         let text = format!(
