@@ -142,7 +142,6 @@ fn dollars(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Args as _;
 
     #[test]
     fn the_help_names_every_work() {
