@@ -180,7 +180,8 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches, bits:
             measured.requests = recorded.outcome.requests + recorded.outcome.faults;
             let told = Told::of_part(said, trial.precision, start_ns);
             let ended_ns = start_ns + of_part.elapsed_ns;
-            let is_beginning = bits::is_beginning(trial, bits, &of_part, (all, ended_ns));
+            let is_beginning = bits::is_beginning(trial, bits, &of_part, (all, ended_ns))
+                || !turns::are_seen(trial, &recorded.batches);
             told.on_loan(&of_part).unless(is_beginning).add(&mut measured, &series, caches);
             load.held = load::held(trial, &of_part);
             measured

@@ -361,7 +361,8 @@ pub(crate) mod tests {
         let asked = Question { levels, clock, ..asked };
         let (candidates, _) = asked.candidates().unwrap();
         let watch = &mut |_| ();
-        let mut tried = Tried::new(&asked, &candidates[..1], &Sim, watch).unwrap();
+        // What is remembered is over at once.
+        let mut tried = Tried::new(&asked, &candidates[..1], &lab::rig::sim::Sim, watch).unwrap();
         let why = tried.measure(&[0], 0).unwrap_err().to_string();
         assert!(why.starts_with("no layout was measured before the time limit was over"), "{why}");
         assert_eq!(asked.clock.left_of_search(), [0, 1]);

@@ -47,18 +47,22 @@ impl<R: Deref<Target: Rig> + Sync> Stoppable<R> {
 /// What a trial runs on, until it is told to stop.
 struct StoppableTrial<'a> {
     prepared: Box<dyn Prepared + 'a>,
+    stop: Stop,
     why: &'a str,
 }
 
 impl Prepared for StoppableTrial<'_> {
-    fn stop_when(&mut self, stop: Stop) {
-        self.prepared.stop_when(stop);
+    /// Another who may stop it stops it beside the own.
+    fn stop_when(&mut self, other: Stop) {
+        let own = Arc::clone(&self.stop);
+        self.prepared.stop_when(Arc::new(move || own() || other()));
     }
 
     fn measure(&mut self) -> Result<crate::record::Measured> {
         self.prepared.measure().map_err(|error| {
-            // What failed while it was told to stop says another thing.
-            if error.to_string() == STOPPED { Error::failure(self.why) } else { error }
+            // What failed while it was told to stop says another thing, and so does another who stopped it.
+            let is_own = error.to_string() == STOPPED && (self.stop)();
+            if is_own { Error::failure(self.why) } else { error }
         })
     }
 
@@ -110,7 +114,7 @@ impl<R: Deref<Target: Rig> + Sync> Rig for Stoppable<R> {
         }
         let mut prepared = self.rig.prepare(trial)?;
         prepared.stop_when(Arc::clone(&self.stop));
-        Ok(Box::new(StoppableTrial { prepared, why: &self.why }))
+        Ok(Box::new(StoppableTrial { prepared, stop: Arc::clone(&self.stop), why: &self.why }))
     }
 
     fn calibrate(&self) -> Result<Option<Calibration>> {
@@ -156,6 +160,7 @@ mod tests {
         let ran = run(&experiment, &Sim, Keep::Resume(&directory), &mut |_| ()).unwrap();
         assert_eq!(ran.finished.len(), 60);
     }
+
     /// A trial of hours of virtual time went on to its end, whatever its asker had left of his.
     #[test]
     fn a_trial_that_is_running_is_stopped() {
@@ -166,5 +171,22 @@ mod tests {
         let rig = Stoppable::when(&Sim, Arc::new(stop), "no time");
         let error = run(&experiment, &rig, Keep::Nowhere, &mut |_| ()).unwrap_err();
         assert!(error.to_string().contains("no time"), "{error}");
+    }
+
+    /// Of two who may stop a trial either does, and says why.
+    #[test]
+    fn who_stops_a_trial_of_two_says_why() {
+        let text = "[volume]\ndrives = '1xst118273lc'\nlevel = 'single'\n[workload.read]\ncount = 100_000_000\n";
+        let experiment = Experiment::parse("e.toml", text).unwrap();
+        let after = |looks: usize| -> Stop {
+            let asked = std::sync::atomic::AtomicUsize::new(0);
+            Arc::new(move || asked.fetch_add(1, Ordering::Relaxed) > looks)
+        };
+        for (inner, outer, why) in [(2, usize::MAX, "interrupted"), (usize::MAX, 2, "no time")] {
+            let inside = Stoppable::when(&Sim, after(inner), "interrupted");
+            let rig = Stoppable::when(&inside, after(outer), "no time");
+            let error = run(&experiment, &rig, Keep::Nowhere, &mut |_| ()).unwrap_err();
+            assert!(error.to_string().contains(why), "{error}");
+        }
     }
 }

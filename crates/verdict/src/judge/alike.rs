@@ -2,25 +2,21 @@
 
 use super::Verdict;
 use super::names::varied;
-use crate::cells::compare;
 use crate::tables::listed;
 use serde_json::{Map, Value as Json};
 use store::record::short_key;
 
 type At = Map<String, Json>;
 
-/// As many values as are read in a sentence.
-const NAMED: usize = 3;
-
 /// What to do where nothing that was judged differs: `what` is `No reliable difference`, and `why` stands behind it.
 pub(super) fn answer(verdict: &Verdict, what: &str, why: &str) -> String {
     if verdict.left_out.is_empty() {
         return format!("{what} ({why}). Keep what you have.");
     }
-    format!("{what} between {} ({why}). Keep yours if it is among them.", which(verdict))
+    format!("{what} {} ({why}). Keep yours if it is among them.", which(verdict))
 }
 
-/// `interleave 64KiB and 512KiB of level md-raid10`: what was ranked, among all that was tried.
+/// `by interleave (64KiB and 512KiB) with level md-raid10`: what was ranked, among all that was tried.
 fn which(verdict: &Verdict) -> String {
     let ranked = || verdict.ranked.iter().map(|ranked| &ranked.at);
     let left_out = || verdict.left_out.iter().map(|out| &out.at);
@@ -33,11 +29,13 @@ fn which(verdict: &Verdict) -> String {
             format!("{} {}", short_key(path), verdict.factors.with_unit(path, value))
         })
         .collect();
-    let of = if shared.is_empty() { String::new() } else { format!(" of {}", listed(&shared)) };
+    let with = if shared.is_empty() { String::new() } else { format!(" with {}", listed(&shared)) };
     let mut apart = apart.into_iter();
     match (apart.next(), apart.next()) {
-        (Some(path), None) => format!("{}{of}", values(verdict, path, ranked())),
-        _ => format!("the {} layouts{of} that were judged", verdict.ranked.len()),
+        (Some(path), None) => {
+            format!("by {} ({}){with}", short_key(path), verdict.values(path, ranked()))
+        }
+        _ => format!("between the {} layouts{with} that were judged", verdict.ranked.len()),
     }
 }
 
@@ -55,28 +53,12 @@ pub(super) fn unsaid(verdict: &Verdict) -> String {
     let telling = varied(ranked().chain(unsteady.iter().copied())).into_iter().find(tells);
     let of = telling.map_or_else(
         || format!("{} of {} layouts", unsteady.len(), verdict.ranked.len() + unsteady.len()),
-        |path| values(verdict, path, unsteady.iter().copied()),
+        |path| {
+            let values = verdict.values(path, unsteady.iter().copied());
+            format!("{} {values}", short_key(path))
+        },
     );
     format!("Nothing is said of {of}: not steady.")
-}
-
-/// `interleave 64KiB and 512KiB`, or the first and the last where there are many.
-fn values<'a>(verdict: &Verdict, path: &str, all: impl Iterator<Item = &'a At>) -> String {
-    let mut values: Vec<&Json> = Vec::new();
-    for value in all.filter_map(|at| at.get(path)) {
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    values.sort_by(|a, b| compare(a, b));
-    let shown: Vec<String> =
-        values.iter().map(|value| verdict.factors.with_unit(path, value)).collect();
-    let is_number = values.iter().all(|value| value.is_number());
-    let text = match shown.as_slice() {
-        [first, .., last] if shown.len() > NAMED && is_number => format!("{first} to {last}"),
-        _ => listed(&shown),
-    };
-    format!("{} {text}", short_key(path))
 }
 
 #[cfg(test)]
@@ -109,9 +91,9 @@ mod tests {
         assert!(all.starts_with("No reliable difference (all within "), "{all}");
         assert!(all.ends_with(". Keep what you have."), "{all}");
         let of_one_level = answer(|of| of.at["volume.level"] == "md-raid5");
-        let between = "No reliable difference between interleave 128 (64 KiB) and 1024 (512 KiB) of level md-raid10 (all \
-             within ";
-        assert!(of_one_level.starts_with(between), "{of_one_level}");
+        let by = "No reliable difference by interleave (128 (64 KiB) and 1024 (512 KiB)) with level md-raid10 (all \
+                  within ";
+        assert!(of_one_level.starts_with(by), "{of_one_level}");
         let rest =
             " Keep yours if it is among them. Nothing is said of level md-raid5: not steady.";
         assert!(of_one_level.ends_with(rest), "{of_one_level}");

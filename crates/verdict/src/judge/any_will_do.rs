@@ -4,6 +4,7 @@ use super::{Ranked, Standing, Verdict};
 use crate::cells::compare;
 use crate::tables::listed;
 use serde_json::{Map, Value as Json};
+use std::collections::{BTreeMap, BTreeSet};
 use store::record::short_key;
 
 type At = Map<String, Json>;
@@ -55,12 +56,29 @@ impl Verdict {
         is_the_same_but_for(&self.any_will_do, a, b)
     }
 
-    /// Whether all layouts that are the same in what makes a difference stand to the best as this one does, so that one
-    /// name does for them.
-    pub(super) fn stands_as_its_kind(&self, layout: &Ranked) -> bool {
-        let is_behind = |of: &Ranked| of.standing == Standing::Behind;
-        let mut kind = self.ranked.iter().filter(|of| self.is_the_same(&of.at, &layout.at));
-        kind.all(|of| is_behind(of) == is_behind(layout))
+    /// The kinds of layouts, each of one name by what makes a difference.
+    pub(super) fn kinds(&self) -> Kinds<'_> {
+        let mut kinds = Kinds { free: &self.any_will_do, mixed: BTreeSet::new() };
+        if kinds.free.is_empty() {
+            return kinds;
+        }
+        let mut stands: BTreeMap<String, Standing> = BTreeMap::new();
+        for ranked in &self.ranked {
+            let name = kinds.name(&ranked.at);
+            let is_behind = |of: Standing| of == Standing::Behind;
+            match stands.get(&name) {
+                Some(of) if is_behind(*of) != is_behind(ranked.standing) => {
+                    kinds.mixed.insert(name);
+                }
+                Some(_) => {}
+                None => {
+                    stands.insert(name, ranked.standing);
+                }
+            }
+        }
+        let left_out = self.left_out.iter().map(|out| kinds.name(&out.at)).collect::<Vec<_>>();
+        kinds.mixed.extend(left_out);
+        kinds
     }
 
     /// Whether it is a choice that makes a difference.
@@ -81,39 +99,77 @@ impl Verdict {
     pub(super) fn of_the_rest(&self) -> String {
         let named: Vec<String> =
             self.any_will_do.iter().map(|path| self.values_tried(path)).collect();
+        let kinds = self.kinds();
         match named.as_slice() {
             [] => String::new(),
             // Of another level the same choice may make one.
-            _ if !self.ranked.iter().all(|ranked| self.stands_as_its_kind(ranked)) => {
-                let with = self.ranked.first().map(|best| self.of_what_matters(best));
-                let with = with.unwrap_or_default();
-                format!(" With {with}, no reliable difference by {}: keep yours.", listed(&named))
+            _ if !self.ranked.iter().all(|ranked| kinds.stands_as_one(&ranked.at)) => {
+                format!(" With that, no reliable difference by {}: keep yours.", listed(&named))
             }
             _ => format!(" No reliable difference by {}: keep yours.", listed(&named)),
         }
     }
 
-    /// `interleave (4KiB to 4MiB)`, or the values where they are few.
+    /// `interleave (4KiB to 4MiB)`: the values that were tried with the best of the other choices.
     fn values_tried(&self, path: &str) -> String {
-        const NAMED: usize = 3;
-        let mut values: Vec<&Json> = Vec::new();
-        // Those alone that were tried with the best of the other choices.
         let best = self.ranked.first().map(|best| &best.at);
         let alike =
             self.ranked.iter().filter(|of| best.is_some_and(|at| self.is_the_same(&of.at, at)));
-        for value in alike.filter_map(|ranked| ranked.at.get(path)) {
-            if !values.contains(&value) {
-                values.push(value);
+        format!("{} ({})", short_key(path), self.values(path, alike.map(|of| &of.at)))
+    }
+
+    /// The values that these have: `64KiB and 512KiB`, or where they are many and no other lies between them, the first and the last.
+    pub(super) fn values<'a>(&self, path: &str, all: impl Iterator<Item = &'a At>) -> String {
+        let values = distinct(path, all);
+        let ranked = self.ranked.iter().map(|ranked| &ranked.at);
+        let tried = distinct(path, ranked.chain(self.left_out.iter().map(|out| &out.at)));
+        let shown = |value: &&Json| self.factors.with_unit(path, value);
+        match values.as_slice() {
+            [first, .., last] if values.len() > NAMED && first.is_number() => {
+                let place = |of: &&Json| tried.iter().position(|value| value == of);
+                let (from, to) = (place(first), place(last));
+                let is_all = from.zip(to).is_some_and(|(from, to)| to - from + 1 == values.len());
+                if is_all {
+                    return format!("{} to {}", shown(first), shown(last));
+                }
             }
+            _ => {}
         }
-        values.sort_by(|a, b| compare(a, b));
-        let shown: Vec<String> =
-            values.iter().map(|value| self.factors.with_unit(path, value)).collect();
-        let text = match shown.as_slice() {
-            [first, .., last] if shown.len() > NAMED => format!("{first} to {last}"),
-            _ => listed(&shown),
-        };
-        format!("{} ({text})", short_key(path))
+        listed(&values.iter().map(shown).collect::<Vec<_>>())
+    }
+}
+
+/// As many values as are read in a sentence.
+const NAMED: usize = 3;
+
+/// Each value that these have, in order.
+fn distinct<'a>(path: &str, all: impl Iterator<Item = &'a At>) -> Vec<&'a Json> {
+    let mut values: Vec<&Json> = Vec::new();
+    for value in all.filter_map(|at| at.get(path)) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values.sort_by(|a, b| compare(a, b));
+    values
+}
+
+/// Kinds of layouts, which are the same in what makes a difference.
+pub(super) struct Kinds<'a> {
+    free: &'a [String],
+    /// Those of which some are behind the best and others not, or were left out.
+    mixed: BTreeSet<String>,
+}
+
+impl Kinds<'_> {
+    fn name(&self, at: &At) -> String {
+        let matters = at.iter().filter(|(path, _)| !self.free.contains(path));
+        matters.map(|(path, value)| format!("{path} {value}\n")).collect()
+    }
+
+    /// Whether all of its kind stand to the best as this one does, so that one name does for them.
+    pub(super) fn stands_as_one(&self, at: &At) -> bool {
+        self.free.is_empty() || !self.mixed.contains(&self.name(at))
     }
 }
 
@@ -164,33 +220,72 @@ mod tests {
         assert_eq!(verdict.any_will_do, Vec::<String>::new(), "{}", verdict.answer);
     }
 
-    /// With the best level any chunk will do, and with the next one does not: that is named by both, and is in one line alone.
-    #[test]
-    fn what_ties_with_one_chunk_is_not_called_tied_with_all() {
+    /// On a stripe 100 MB/s with either chunk, and on RAID 5 with the larger one 99.9 or `unsteady`, and 40 with the smaller.
+    fn of_two_levels(is_unsteady: bool) -> Verdict {
         let (manifest, mut records) = modelled(
             "[volume]\ndrives = '4xwd740gd'\nlevel = ['md-stripe', 'md-raid5']\ninterleave = ['64KiB', '512KiB']\n\
              [workload.w]\nkind = 'random'\ncount = 20\n[host]\nname = 'linux-6.1'\n",
         );
         for record in &mut records {
             let is_small = record.at["volume.interleave"] == 128;
-            let rate = match (record.at["volume.level"].as_str(), is_small) {
-                (Some("md-stripe"), _) => 100.0,
-                (_, false) => 99.9,
-                (_, true) => 40.0,
+            let is_stripe = record.at["volume.level"] == "md-stripe";
+            let rate = if is_stripe {
+                100.0
+            } else if is_small {
+                40.0
+            } else {
+                99.9
             };
             record.samples.insert("mb_per_s", rate);
+            if is_unsteady && !is_stripe && !is_small {
+                record.samples.insert("steady", 0.0);
+            }
         }
-        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
-        let about = |about: &str| {
-            let point = verdict.points.iter().find(|point| point.about == about);
-            point.map_or("", |point| point.text.as_str())
-        };
+        Verdict::new(&manifest, &records, &Wishes::default()).unwrap()
+    }
+
+    fn line<'v>(verdict: &'v Verdict, about: &str) -> &'v str {
+        let point = verdict.points.iter().find(|point| point.about == about);
+        point.map_or("", |point| point.text.as_str())
+    }
+
+    /// With the best level any chunk will do, and with the next one does not: that is named by both, and is in one line alone.
+    #[test]
+    fn what_ties_with_one_chunk_is_not_called_tied_with_all() {
+        let verdict = of_two_levels(false);
         let tied = "interleave 1024 (512 KiB), level md-raid5; keep yours if it is among them";
-        assert_eq!(about("tied"), tied);
-        let next = about("next best");
+        assert_eq!(line(&verdict, "tied"), tied);
+        let next = line(&verdict, "next best");
         assert!(next.starts_with("interleave 128 (64 KiB), level md-raid5, "), "{next}");
-        let rest = " With level md-stripe, no reliable difference by interleave (128 (64 KiB) and 1024 (512 KiB)): keep yours.";
+        let rest = " With that, no reliable difference by interleave (128 (64 KiB) and 1024 (512 KiB)): keep yours.";
         assert!(verdict.answer.ends_with(rest), "{}", verdict.answer);
+    }
+
+    /// Nothing is known of the other chunk of that level.
+    #[test]
+    fn what_is_behind_with_one_chunk_is_not_called_behind_with_those_that_were_left_out() {
+        let verdict = of_two_levels(true);
+        assert_eq!(verdict.any_will_do, ["volume.interleave"], "{}", verdict.answer);
+        let next = line(&verdict, "next best");
+        assert!(next.starts_with("interleave 128 (64 KiB), level md-raid5, "), "{next}");
+    }
+
+    /// From one to the other are those alone that nothing else lies between.
+    #[test]
+    fn values_from_one_to_another_are_all_that_were_tried_between() {
+        let (manifest, records) = modelled(
+            "[volume]\ndrives = '4xwd740gd'\nlevel = 'md-stripe'\ninterleave = ['4KiB', '8KiB', '16KiB', '32KiB', '64KiB']\n\
+             [workload.w]\nkind = 'random'\ncount = 20\n[host]\nname = 'linux-6.1'\n",
+        );
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let values = |but: u64| {
+            let all = verdict.ranked.iter().map(|of| &of.at);
+            verdict.values("volume.interleave", all.filter(|at| at["volume.interleave"] != but))
+        };
+        assert_eq!(values(0), "8 (4 KiB) to 128 (64 KiB)");
+        assert_eq!(values(8), "16 (8 KiB) to 128 (64 KiB)");
+        let listed = "8 (4 KiB), 16 (8 KiB), 64 (32 KiB) and 128 (64 KiB)";
+        assert_eq!(values(32), listed);
     }
 
     /// Reads in order care for the chunk.

@@ -43,7 +43,8 @@ pub(super) fn disputed(manifest: &Manifest) -> impl Iterator<Item = Point> {
     })
 }
 
-fn only_reads(manifest: &Manifest) -> bool {
+/// Whether nothing is written.
+pub(super) fn only_reads(manifest: &Manifest) -> bool {
     manifest.workloads.iter().all(|name| manifest.only_read.contains(name))
 }
 

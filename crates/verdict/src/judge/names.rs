@@ -23,9 +23,10 @@ impl Verdict {
         let all = varied(self.ranked.iter().map(|ranked| &ranked.at));
         let mut what_matters = all.clone();
         what_matters.retain(|path| !self.any_will_do.contains(path));
+        let kinds = self.kinds();
         let mut names: Vec<String> = Vec::new();
         for ranked in of {
-            let varied = if self.stands_as_its_kind(ranked) { &what_matters } else { &all };
+            let varied = if kinds.stands_as_one(&ranked.at) { &what_matters } else { &all };
             let name = self.name_by(&ranked.at, varied);
             if !names.contains(&name) {
                 names.push(name);

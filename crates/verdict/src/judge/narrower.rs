@@ -8,12 +8,17 @@ use crate::stated::Stated;
 use crate::tables::listed;
 use block::SECTOR_BYTES;
 use block::units::{format_decimal, parse_sectors};
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
 use store::Manifest;
 use store::record::Record;
 
 /// For which layouts the rate holds of their beginning alone, as no work came to the part that is on fewer drives.
 pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -> Vec<Point> {
-    let settings = manifest.settings();
+    if !verdict.ranked.iter().any(|ranked| ranked.facts.narrower.is_some()) {
+        return Vec::new();
+    }
+    let reached = reached(manifest, records);
     let mut found: Vec<(Narrower, u64, Vec<&Ranked>)> = Vec::new();
     for ranked in &verdict.ranked {
         let (Some(narrower), Some(usable_bytes)) =
@@ -21,11 +26,8 @@ pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
         else {
             continue;
         };
-        let mut own = records.iter().filter(|record| split(manifest, record).1 == ranked.at);
-        let is_before = |reach_bytes: Option<u64>| {
-            reach_bytes.is_some_and(|reach| reach <= narrower.from_bytes)
-        };
-        if !own.all(|record| is_before(reach_bytes(record, &settings))) {
+        let reach_bytes = reached.get(&name(&ranked.at)).copied().flatten();
+        if reach_bytes.is_none_or(|reach| reach > narrower.from_bytes) {
             continue;
         }
         match found.iter_mut().find(|(of, usable, _)| (*of, *usable) == (narrower, usable_bytes)) {
@@ -50,6 +52,22 @@ pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
         point("unequal drives", text)
     };
     found.into_iter().map(line).collect()
+}
+
+/// A layout, to be found by.
+fn name(at: &Map<String, Json>) -> String {
+    at.iter().map(|(path, value)| format!("{path} {value}\n")).collect()
+}
+
+/// Up to which byte of each layout work came; `None` where that may be its end.
+fn reached(manifest: &Manifest, records: &[Record]) -> BTreeMap<String, Option<u64>> {
+    let settings = manifest.settings();
+    let mut reached: BTreeMap<String, Option<u64>> = BTreeMap::new();
+    for record in records {
+        let of = reached.entry(name(&split(manifest, record).1)).or_insert(Some(0));
+        *of = of.zip(reach_bytes(record, &settings)).map(|(a, b)| a.max(b));
+    }
+    reached
 }
 
 /// Up to which byte of the volume a workload came; `None` where that may be its end.

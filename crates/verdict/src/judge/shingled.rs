@@ -39,11 +39,8 @@ fn is_unfit(manifest: &Manifest) -> bool {
     };
     has_writer(manifest, |values| {
         let blocks = values("block");
-        let shares = values("reads_percent");
-        let writes = values("op").iter().any(|op| op == "write")
-            || shares.iter().any(|share| share != "100");
         let is_random = values("kind").iter().any(|kind| kind == "random");
-        is_random && writes && (blocks.is_empty() || blocks.iter().any(is_small))
+        is_random && (blocks.is_empty() || blocks.iter().any(is_small))
     })
 }
 
@@ -52,12 +49,11 @@ fn writes_in_order(manifest: &Manifest) -> bool {
     has_writer(manifest, |values| {
         let kinds = values("kind");
         let is_ordered = |kind: &String| kind == "sequential" || kind == "dd";
-        values("op").iter().any(|op| op == "write")
-            && (kinds.is_empty() || kinds.iter().any(is_ordered))
+        kinds.is_empty() || kinds.iter().any(is_ordered)
     })
 }
 
-/// Whether a workload that does not only read is such, by the values of its keys.
+/// Whether a workload that writes is such, by the values of its keys.
 fn has_writer(manifest: &Manifest, is_so: impl Fn(&dyn Fn(&str) -> Vec<String>) -> bool) -> bool {
     let settings = manifest.settings();
     let values = |path: String| -> Vec<String> {
@@ -72,10 +68,14 @@ fn has_writer(manifest: &Manifest, is_so: impl Fn(&dyn Fn(&str) -> Vec<String>) 
         .keys()
         .filter_map(|path| Some(path.strip_prefix("workload.")?.split_once('.')?.0))
         .collect();
-    names
-        .into_iter()
-        .filter(|name| !manifest.only_read.iter().any(|only| only == name))
-        .any(|name| is_so(&|key| values(format!("workload.{name}.{key}"))))
+    names.into_iter().filter(|name| !manifest.only_read.iter().any(|only| only == name)).any(
+        |name| {
+            let own = |key: &str| values(format!("workload.{name}.{key}"));
+            let writes = own("op").iter().any(|op| op == "write")
+                || own("reads_percent").iter().any(|share| share != "100");
+            writes && is_so(&own)
+        },
+    )
 }
 
 /// A value of a setting as text.

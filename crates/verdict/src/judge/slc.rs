@@ -1,11 +1,12 @@
 //! SLC caches whose cliff is known: what an answer about writes says of them.
 
 use super::answer::{Point, point};
+use super::guessed::only_reads;
 use store::Manifest;
 
 /// One line for each drive that has one, where something is written.
 pub(super) fn told(manifest: &Manifest) -> Vec<Point> {
-    let writes = manifest.workloads.iter().any(|name| !manifest.only_read.contains(name));
+    let writes = !only_reads(manifest);
     let drives = manifest.drives.iter().filter(|_| writes && manifest.modelled());
     let told = drives.filter_map(|(name, drive)| {
         let slc = drive.slc.as_ref()?;

@@ -140,7 +140,7 @@ pub struct Flash {
     pub state: FillState,
     /// Commands that it takes at a time.
     pub queue_depth: u32,
-    /// Whether work without an end writes to it, which asks what lasts.
+    /// Whether work without an end goes to it, which asks what lasts.
     lasts: bool,
     sectors: u64,
     /// The name of its file in errors.
