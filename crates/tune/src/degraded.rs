@@ -371,7 +371,10 @@ mod tests {
         let times = in_times(&posed, &space, &open, (&[], &space.layouts[0]));
         assert!(times.is_err_and(|error| is_left_out(&error)));
         let left = space.clock.say(&mut Vec::new(), std::iter::empty());
-        assert!(left.len() == 1 && left[0].starts_with("1 trial of what stands beside"), "{left:?}");
+        assert!(
+            left.len() == 1 && left[0].starts_with("1 trial of what stands beside"),
+            "{left:?}"
+        );
     }
 
     /// Two workloads are judged by shares: with a failed drive RAID 5 was said to do 1.00 of the best, and whole 0.3.

@@ -1,7 +1,7 @@
 //! `ileave tune`.
 
 use super::catalogue::inventory;
-use super::report::{none_meets, of_file_unmet};
+use super::report::unmet;
 use super::run::{note, open, warn};
 use super::written::PAGE;
 use super::{print, print_json};
@@ -126,14 +126,10 @@ impl Asked {
     /// That no layout meets the wishes, where there are any.
     fn none_meets(&self, flags: &TuneFlags) -> Option<Error> {
         let all = match self {
-            Asked::Drives(question) => &question.subject_to,
-            Asked::Experiment(posed) => &posed.wishes.subject_to,
+            Asked::Drives(question) => (question.safe, question.subject_to.as_slice()),
+            Asked::Experiment(posed) => (posed.wishes.safe, posed.wishes.subject_to.as_slice()),
         };
-        let is_safe = match self {
-            Asked::Drives(question) => question.safe,
-            Asked::Experiment(posed) => posed.wishes.safe,
-        };
-        none_meets(flags.safe, &flags.subject_to).or_else(|| of_file_unmet(is_safe, all))
+        unmet((flags.safe, &flags.subject_to), all)
     }
 
     /// What `--save` writes.

@@ -141,7 +141,11 @@ fn a_slower_rig_s_trial_that_is_stopped_may_turn_the_choice() {
     let of_file = tune_experiment(&posed, &model, Some(&confirm), &mut |_| ()).unwrap();
     for found in [of_drives, of_file] {
         assert!(is_over.load(Ordering::Relaxed) && found.confirmed.is_none());
-        assert!(found.not_tried.contains(&"the best few on kernel".into()), "{:?}", found.not_tried);
+        assert!(
+            found.not_tried.contains(&"the best few on kernel".into()),
+            "{:?}",
+            found.not_tried
+        );
         let said = "trials that may turn the choice (line `not tried`).";
         assert!(found.verdict.ends_with(said), "{}", found.verdict);
     }
