@@ -28,7 +28,7 @@ def run(
 
     `set` gives keys other values, or lists of them, as `{"volume.interleave": ["32KiB", "64KiB"]}` or
     `["volume.interleave=32KiB,64KiB"]`. With `out` the results are kept in that directory, as `ileave run --out` does,
-    and `resume=True` continues there. Ctrl-C ends the run between two trials; what is finished is kept in `out`.
+    and `resume=True` continues there. Ctrl-C stops the trials that run; what is finished is kept in `out`.
 
     Returns the trials, a row each: a `pandas.DataFrame`, a `pyarrow.Table` (`as_="arrow"`) or a dict of lists
     (`as_="dict"`). `attrs` (of a Table: its metadata) has `answer`, the units and the roles of the columns, and `out`.

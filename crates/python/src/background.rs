@@ -12,7 +12,8 @@ use store::{Error, Result};
 
 /// How often signals are looked for.
 const TICK: Duration = Duration::from_millis(50);
-/// How long trials that run may take to end once no more are started. Longer ones end on their own, later.
+/// How long trials that run may take to end once they are told to stop. Trials of blocks are asked often; programs on files
+/// and the end of a rebuild are not asked, and those that take longer end on their own, later.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Does `work` without the interpreter's lock; a signal whose handler raises sets the flag that `work` is given.

@@ -71,5 +71,5 @@ fn question(wanted: Wanted) -> Result<Question> {
         seed: wanted.seed,
         clock: Clock::default(),
     };
-    question.with_spares_needed()
+    question.with_wishes_of_work()?.with_spares_needed()
 }

@@ -150,6 +150,17 @@ class Objects(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no drive is called"):
             ileave.tune("4x nothing", "backup")
 
+    def test_tune_asks_what_the_file_of_the_work_asks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            work = Path(folder) / "work.toml"
+            text = "[workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 100\n[ask]\nsubject_to = 'usable_tb >= {}'\n"
+            work.write_text(text.format(1))
+            self.assertEqual(ileave.tune("4x 980 pro 1tb", str(work), level="md-raid10").best["volume.level"], "md-raid10")
+            # It was the answer all the same.
+            work.write_text(text.format(3))
+            with self.assertRaisesRegex(ileave.Failure, "usable_tb >= 3"):
+                ileave.tune("4x 980 pro 1tb", str(work), level="md-raid10")
+
     def test_a_drive_has_figures_with_sources(self):
         drive = ileave.drive("Raptor 74")
         self.assertEqual((drive.name, drive.figures["rpm"].value), ("wd740gd", 10000.0))

@@ -34,6 +34,27 @@ impl Question {
         Ok(tables.to_string())
     }
 
+    /// The same with what the file of its work asks beside it (`[ask]`): whether layouts must be safe, what must hold, and what is
+    /// to be best, where the question has no objective of its own.
+    ///
+    /// # Errors
+    ///
+    /// Where that is no text, or no list of texts.
+    pub fn with_wishes_of_work(self) -> Result<Question> {
+        let [mut subject_to, objective] = self.work.asked()?;
+        for own in self.subject_to {
+            if !subject_to.contains(&own) {
+                subject_to.push(own);
+            }
+        }
+        Ok(Question {
+            safe: self.safe || self.work.asks_safe(),
+            objective: self.objective.or_else(|| objective.into_iter().next()),
+            subject_to,
+            ..self
+        })
+    }
+
     /// Whether it can be answered, before anything runs.
     ///
     /// # Errors
@@ -53,17 +74,13 @@ impl Question {
 
 impl Work {
     /// Whether layouts must be safe, where the file of an experiment asks that.
-    pub fn asks_safe(&self) -> bool {
+    fn asks_safe(&self) -> bool {
         let table = self.tables.get("ask").and_then(Value::as_table);
         table.and_then(|table| table.get("safe")?.as_bool()).unwrap_or(false)
     }
 
     /// What must hold, and what is to be best of the things known beforehand, where the file of an experiment asks that.
-    ///
-    /// # Errors
-    ///
-    /// Where it is no text, or no list of texts.
-    pub fn asked(&self) -> Result<[Vec<String>; 2]> {
+    fn asked(&self) -> Result<[Vec<String>; 2]> {
         let table = self.tables.get("ask").and_then(Value::as_table);
         let of = |path: &str| -> Result<Vec<String>> {
             let key = path.rsplit('.').next().unwrap_or(path);
@@ -108,12 +125,37 @@ mod tests {
             assert!(posed.wishes.safe, "an unsafe layout was the answer of the file");
             text = posed.text;
         }
-        // As the work of other drives it asks that, too, and the search itself does without.
-        let work = Work { tables: text.parse().unwrap(), ..Work::default() };
-        assert_eq!(work.asked().unwrap(), [asked.subject_to.clone(), vec!["max usable_tb".into()]]);
-        assert!(work.asks_safe());
+        // The search itself does without.
         let own = asked.experiment().unwrap();
         assert!(own.asked(SUBJECT_TO).is_empty() && !own.asks_safe());
+    }
+
+    /// The module for Python dropped them without a word: the command alone took them from the work.
+    #[test]
+    fn what_the_file_of_the_work_asks_is_asked_of_other_drives_too() {
+        let limits = ["commit_p99 <= 1400us", "loss_5y <= 50%"].map(String::from).to_vec();
+        let objective = Some("max usable_tb".to_string());
+        let saved = Question {
+            objective: objective.clone(),
+            subject_to: limits.clone(),
+            safe: true,
+            ..question("4x 980-pro-1tb", "postgres", 1)
+        };
+        let tables = saved.experiment_text().unwrap().parse().unwrap();
+        let work = Work { tables, ..Work::default() };
+        let plain = || Question { work: work.clone(), ..question("4x wd740gd", "postgres", 1) };
+        let asked = plain().with_wishes_of_work().unwrap();
+        assert_eq!((asked.safe, &asked.objective), (true, &objective));
+        assert_eq!(asked.subject_to, limits);
+        // Beside what is asked already, which is asked once; of two objectives the question's own stays.
+        let own = vec!["usd <= 900".to_string(), limits[1].clone()];
+        let objective = Some("min usd".to_string());
+        let both = Question { subject_to: own, objective: objective.clone(), ..plain() };
+        let both = both.with_wishes_of_work().unwrap();
+        assert_eq!(both.subject_to, [&limits[0], &limits[1], "usd <= 900"]);
+        assert_eq!(both.objective, objective);
+        let none = question("4x wd740gd", "postgres", 1).with_wishes_of_work().unwrap();
+        assert!(!none.safe && none.subject_to.is_empty() && none.objective.is_none());
     }
 
     impl Question {

@@ -314,14 +314,14 @@ impl OfExperiment<'_> {
         number: u64,
         settings: &[(String, String)],
     ) -> Result<Vec<Record>> {
-        self.space.clock.has_time(what)?;
         let mut experiment = space::alone(&self.space.experiment, self.best, settings)?;
         if experiment.run().compare_within.is_some() {
             experiment.set_values("run.repeats", "1")?;
         }
         let repeats = experiment.run().repeats;
         let (seed, repeat) = (number / repeats, number % repeats);
-        space::run_on(1, experiment, self.open, seed, |trial| trial.repeat != repeat)
+        let others = |trial: &Trial| trial.repeat != repeat;
+        self.space.clock.run(what, || space::run_on(1, experiment, self.open, seed, others))
     }
 
     /// The number of the first trial with a seed among all repeats of the search.
@@ -397,5 +397,44 @@ impl Layout for OfExperiment<'_> {
 
     fn wishes(&self) -> Wishes {
         Wishes { choose: Vec::new(), ..self.wishes.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::clock::tests::within_trials;
+    use crate::posed::tests::{COPIES, asked};
+    use lab::rig::Rig;
+    use lab::rig::sim::Sim;
+
+    /// Only a trial that did not begin was left out: of one that was stopped nobody was told, nor that it may turn the choice.
+    #[test]
+    fn a_trial_that_is_stopped_is_left_out() {
+        let (posed, mut space, records) = asked(COPIES);
+        let long = [("workload.w.count".to_string(), "100000000".to_string())];
+        for (what, turns) in [(For::Option, true), (For::Beside, false)] {
+            space.clock = within_trials();
+            let space = &space;
+            let open = |_: &Experiment| -> Result<Box<dyn Rig>> {
+                Ok(Box::new(space.clock.stopping(&Sim)))
+            };
+            let (wishes, best) = (&posed.wishes, &space.layouts[0]);
+            let of = OfExperiment { space, open: &open, wishes, best, records: &records };
+            let why = of.run(what, 0, &long).unwrap_err().to_string();
+            // It began with which trial that was.
+            assert_eq!(why, "there was no time for it (`--time-limit 10s`)");
+            assert_eq!(of.space.clock.caveat().contains("may turn the choice"), turns);
+            let left = space.clock.say(&mut Vec::new(), std::iter::empty());
+            assert!(left.len() == 1 && left[0].starts_with("1 trial of "), "{left:?}");
+        }
+        // Of what fails for another reason nothing is left out.
+        space.clock = Clock::default().within("1h", || 0.0);
+        let fails = |_: &Experiment| Err(Error::failure("the guest ended"));
+        let (wishes, best) = (&posed.wishes, &space.layouts[0]);
+        let of = OfExperiment { space: &space, open: &fails, wishes, best, records: &records };
+        assert_eq!(of.run(For::Option, 0, &long).unwrap_err().to_string(), "the guest ended");
+        assert_eq!(space.clock.caveat(), "");
     }
 }

@@ -57,7 +57,7 @@ impl fmt::Debug for Limit {
     }
 }
 
-/// Trials that did not begin.
+/// Trials that did not begin, or were stopped.
 #[derive(Debug, Default)]
 struct Left {
     short: AtomicUsize,
@@ -85,7 +85,7 @@ pub(crate) enum For {
 /// The part of the time within which trials of each kind begin.
 const OF_RANKING: f64 = 0.5;
 
-/// What is said of a trial that did not begin, and of a search of which none did, before the flag.
+/// What is said of a trial that did not begin or end, and of a search of which none did, before the flag.
 const NO_TIME: &str = "there was no time for it";
 const NOTHING_MEASURED: &str = "no layout was measured before the time limit was over";
 
@@ -183,12 +183,27 @@ impl Clock {
     }
 
     /// An error where there is no time for one more trial, which is then left out.
-    pub(crate) fn has_time(&self, what: For) -> Result<()> {
+    fn has_time(&self, what: For) -> Result<()> {
         if self.is_over_for(what) {
             self.leave_out(what, 1);
             return Err(self.over());
         }
         Ok(())
+    }
+
+    /// What `run` says of one more trial, where there is time for it; nothing of one that does not begin, or that `run` says was
+    /// stopped, which is then left out.
+    pub(crate) fn trial<R>(&self, what: For, run: impl FnOnce() -> Option<R>) -> Option<R> {
+        let ran = if self.is_over_for(what) { None } else { run() };
+        if ran.is_none() {
+            self.leave_out(what, 1);
+        }
+        ran
+    }
+
+    /// The same of a trial that can fail: of one that is left out an error says so.
+    pub(crate) fn run<T>(&self, what: For, run: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.trial(what, || unless_stopped(run())).unwrap_or_else(|| Err(self.over()))
     }
 
     /// Notes that so many trials are left out.
@@ -212,13 +227,7 @@ impl Clock {
         is_last: fn(&Option<R>) -> bool,
         run: impl Fn(&J) -> Option<R> + Sync,
     ) -> Vec<Option<R>> {
-        side_by_side(lanes, jobs, is_last, |job| {
-            let ran = if self.is_over_for(what) { None } else { run(job) };
-            if ran.is_none() {
-                self.leave_out(what, 1);
-            }
-            ran
-        })
+        side_by_side(lanes, jobs, is_last, |job| self.trial(what, || run(job)))
     }
 
     /// An error that says that the time is over.
@@ -466,6 +475,13 @@ pub(crate) mod tests {
             .within("10s", move || f64::from(count.fetch_add(1, Ordering::Relaxed) >= looks));
         clock.all.as_mut().unwrap().stops = false;
         clock
+    }
+
+    /// Time that is over once a trial has begun: it is asked for before that, and again and again within.
+    pub(crate) fn within_trials() -> Clock {
+        let count = AtomicUsize::new(0);
+        Clock::default()
+            .within("10s", move || f64::from(count.fetch_add(1, Ordering::Relaxed) >= 3))
     }
 
     /// A search that the time ends says so first, and how much of it was left; what it names was measured.

@@ -121,16 +121,13 @@ impl Confirm<'_> {
         let free = if (is_fast || has_parity) && self.is_virtual(&tried.experiment)? {
             let mut records = Vec::new();
             for &cell in &which {
-                if clock.has_time(For::Confirming).is_err() {
-                    return Ok(None);
-                }
                 let mut settings = candidates[cell].settings();
                 settings.extend(without_processor());
+                let experiment = tried.with(&settings, 0)?;
                 let rig = clock.stopping(tried.rig());
-                match unless_stopped(run_alone(&tried.with(&settings, 0)?, &rig)) {
-                    Some(ran) => records.extend(ran?),
-                    None => return Ok(None),
-                }
+                let run = || unless_stopped(run_alone(&experiment, &rig));
+                let Some(ran) = clock.trial(For::Confirming, run) else { return Ok(None) };
+                records.extend(ran?);
             }
             Some(Verdict::new(&tried.manifest, &records, &tried.wishes())?)
         } else {
@@ -184,14 +181,11 @@ impl Confirm<'_> {
         let is_varied = varied.is_some_and(|setting| setting.values.len() > 1);
         let asked = which.iter().any(counts) && !is_varied;
         let free = if asked && self.is_virtual(&space.experiment)? {
-            if space.clock.has_time(For::Confirming).is_err() {
-                return Ok(None);
-            }
             let layouts: Vec<&At> = which.iter().map(|&place| &space.layouts[place]).collect();
-            let ran = space.measure_with(&layouts, open, 0, &without_processor());
-            let Some(ran) = unless_stopped(ran) else { return Ok(None) };
-            let records = ran?;
-            Some(Verdict::new(&space.manifest, &records, wishes)?)
+            let changes = without_processor();
+            let run = || unless_stopped(space.measure_with(&layouts, open, 0, &changes));
+            let Some(ran) = space.clock.trial(For::Confirming, run) else { return Ok(None) };
+            Some(Verdict::new(&space.manifest, &ran?, wishes)?)
         } else {
             None
         };

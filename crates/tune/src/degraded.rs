@@ -206,7 +206,7 @@ pub(crate) fn of_posed(
     ran.is_empty() || ran.contains(&true)
 }
 
-/// Whether a trial did not begin for want of time, which says nothing of what is modelled.
+/// Whether a trial did not begin or end for want of time, which says nothing of what is modelled.
 fn is_left_out(error: &Error) -> bool {
     is_of_time(&error.to_string())
 }
@@ -234,13 +234,13 @@ fn in_times(
     let rig = open(&experiment)?;
     let run = Run::plan(&experiment, &*rig)?;
     run.admit()?;
-    space.clock.has_time(For::Beside)?;
     let value = |trial: &Trial| {
         let own = trial.cell.at.iter().find(|(path, _)| path == FAILED.0);
         own.map(|(_, value)| value.to_string())
     };
     let is_whole = |trial: &Trial| value(trial).as_deref() == Some(WHOLE);
-    let mut records = run_all(experiment.clone(), open, 0, is_whole)?;
+    let run_it = || run_all(experiment.clone(), open, 0, is_whole);
+    let mut records = space.clock.run(For::Beside, run_it)?;
     // Whole it was measured before, with the same seeds.
     let repeats = space.experiment.run().repeats;
     let of_it = known.iter().filter(|of| of.repeat < repeats && space.at_of(of) == *at);
@@ -354,6 +354,27 @@ mod tests {
     fn said(of: &crate::Tuned) -> Option<&str> {
         let line = of.lines.iter().find(|(about, _)| about == "degraded");
         line.map(|(_, text)| text.as_str())
+    }
+
+    /// Nobody was told of a trial that was stopped.
+    #[test]
+    fn a_trial_that_is_stopped_is_left_out() {
+        let text = "run.repeats = 1\nvolume.drives = '4xp4800x-375gb'\nvolume.level = ['md-raid10', 'md-raid5']\n\
+                    [workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 100_000_000\n";
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let posed = Posed::new(experiment, Wishes::default(), None).unwrap();
+        let mut space = Space::new(&posed.experiment, &Sim, &posed.wishes).unwrap();
+        space.clock = crate::clock::tests::within_trials();
+        let open = |_: &Experiment| -> Result<Box<dyn lab::rig::Rig>> {
+            Ok(Box::new(space.clock.stopping(&lab::rig::sim::Sim)))
+        };
+        let times = in_times(&posed, &space, &open, (&[], &space.layouts[0]));
+        assert!(times.is_err_and(|error| is_left_out(&error)));
+        let left = space.clock.say(&mut Vec::new(), std::iter::empty());
+        assert!(
+            left.len() == 1 && left[0].starts_with("1 trial of what stands beside"),
+            "{left:?}"
+        );
     }
 
     /// Two workloads are judged by shares: with a failed drive RAID 5 was said to do 1.00 of the best, and whole 0.3.

@@ -346,9 +346,10 @@ impl Found<'_> {
     }
 
     /// What the model has hardly.
-    fn beyond_the_model(&self) -> Option<(String, String)> {
-        let text = shingled(self.question)?;
-        Some(("shingled".into(), text))
+    fn beyond_the_model(&self) -> impl Iterator<Item = (String, String)> {
+        let shingled = shingled(self.question).map(|text| ("shingled".into(), text));
+        let streams = self.points.iter().filter(|point| point.about == "streams");
+        shingled.into_iter().chain(streams.map(|of| (of.about.clone(), of.text.clone())))
     }
 
     /// How many of the disks one instance has, of which alone an array is made.
@@ -497,6 +498,7 @@ pub(crate) mod tests {
     use lab::experiment::Experiment;
     use lab::{Keep, run};
     use verdict::Wishes;
+    use verdict::judge::shingled::STREAMS;
 
     /// Direct writes of one program cost RAID 5 reads that the page cache spares it.
     #[test]
@@ -536,6 +538,25 @@ pub(crate) mod tests {
         assert!(said("4x wd40efax", "vm").unwrap().starts_with(UNFIT));
         assert_eq!(said("4x wd40efax", "media").as_deref(), Some(SHINGLED));
         assert_eq!(said("4x st18000nm000j", "vm"), None);
+    }
+
+    /// `run` named the estimate that decides of writes in order, and `tune` did not.
+    #[test]
+    fn what_decides_of_writes_in_order_to_shingled_disks_is_named() {
+        let said = |drives: &str, work: &str| {
+            let levels = vec!["md-mirror".to_string()];
+            let asked = crate::question::tests::question(drives, work, 1);
+            let asked = without_what_ifs(crate::Question { levels, ..asked });
+            let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
+            let about = |name: &str| found.lines.iter().position(|(about, _)| about == name);
+            (
+                about("shingled").is_some(),
+                about("streams").map(|place| found.lines[place].1.clone()),
+            )
+        };
+        assert_eq!(said("2x wd40efax", "backup"), (true, Some(STREAMS.to_string())));
+        assert_eq!(said("2x wd40efax", "vm"), (true, None));
+        assert_eq!(said("2x st18000nm000j", "backup"), (false, None));
     }
 
     #[test]

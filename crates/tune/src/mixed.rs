@@ -18,7 +18,7 @@ pub(crate) fn line(trial: &Trial) -> Option<(String, String)> {
 }
 
 /// What to do with what stays unused: btrfs puts each chunk of raid1 on the two drives with the most room, so that it uses all
-/// as long as no drive is larger than all others together.
+/// as long as no drive is larger than all others together. One drive is no array: each size has one where it has two drives.
 ///
 /// ```text
 /// 4 + 4 + 8 + 8 TB: 12 TB of data, twice; 4 + 4 + 12 TB: 8 TB of data, twice, and 4 TB of nothing
@@ -26,12 +26,15 @@ pub(crate) fn line(trial: &Trial) -> Option<(String, String)> {
 fn to_do(sectors: &[u64]) -> String {
     let all: u64 = sectors.iter().sum();
     let largest = sectors.iter().copied().max().unwrap_or(0);
-    let two_arrays = "build an array of each size";
+    let of_one_size = "take drives of one size";
     if largest > all - largest {
-        return format!("{two_arrays}, or take drives of one size");
+        return of_one_size.into();
     }
+    let has_partner = |own: &u64| sectors.iter().filter(|other| *other == own).count() > 1;
+    let are_arrays = sectors.iter().all(has_partner);
+    let first = if are_arrays { "build an array of each size" } else { of_one_size };
     format!(
-        "{two_arrays}, or take btrfs raid1, which uses all of it: {} of data, survives one failed drive",
+        "{first}, or take btrfs raid1, which uses all of it: {} of data, survives one failed drive",
         format_decimal(all / 2 * SECTOR_BYTES)
     )
 }
@@ -55,16 +58,20 @@ pub(crate) fn of_kinds(text: &str) -> Option<Error> {
             to_do(&sectors)
         )
     };
-    let alone: Vec<String> = kinds
-        .iter()
-        .map(|(count, drive)| format!("`--drives '{count}x {}'`", drive.name))
-        .collect();
+    // Of one drive there is nothing to choose.
+    let several = kinds.iter().filter(|(count, _)| *count > 1);
+    let alone: Vec<String> =
+        several.map(|(count, drive)| format!("`--drives '{count}x {}'`", drive.name)).collect();
+    let alone = match alone.as_slice() {
+        [] => String::new(),
+        [one] => format!("those of one kind ({one}), or about "),
+        alone => format!("each alone ({}), or about ", alone.join(", then ")),
+    };
     let all: Vec<String> =
         kinds.iter().map(|(count, drive)| format!("{count}x{}", drive.name)).collect();
     Some(Error::input(format!(
-        "--drives {text}: tune is about drives of one kind{said}. Ask about each alone ({}), or about one array with your own \
+        "--drives {text}: tune is about drives of one kind{said}. Ask about {alone}one array with your own \
          layouts, with `volume.drives = \"{}\"` in an experiment (`ileave tune FILE`)",
-        alone.join(", then "),
         all.join("+")
     )))
 }
@@ -96,10 +103,19 @@ mod tests {
             told.contains("(`--drives '2x wd40efax'`, then `--drives '2x st8000as0002'`)"),
             "{told}"
         );
-        // One that is larger than all others together has no partner for all of it.
+        // What is larger than all others together has no partner for all of it.
+        let told = of_kinds("2x 980 pro 1tb, 3x wd40efax, 1x st18000nm000j").unwrap().to_string();
+        assert!(told.contains("the smallest, 1 TB: take drives of one size. Ask"), "{told}");
+        // An array of one drive was advised, and to ask about one drive, of which there is nothing to choose.
         let told = of_kinds("1x wd40efax, 1x st18000nm000j").unwrap().to_string();
+        let next = "the smallest, 4 TB: take drives of one size. Ask about one array with your own layouts";
+        assert!(told.contains(next), "{told}");
+        let told = of_kinds("4x wd40efax, 1x st8000as0002").unwrap().to_string();
+        let said =
+            "take drives of one size, or take btrfs raid1, which uses all of it: 12 TB of data";
+        assert!(told.contains(said), "{told}");
         assert!(
-            told.contains("4 TB: build an array of each size, or take drives of one size."),
+            told.contains("Ask about those of one kind (`--drives '4x wd40efax'`), or about one"),
             "{told}"
         );
         assert!(of_kinds("4x wd40efax").is_none() && of_kinds("2x wd40efax, 2x nothing").is_none());

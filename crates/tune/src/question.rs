@@ -560,6 +560,7 @@ pub(crate) mod tests {
         assert!(two.contains("`volume.drives = \"1xwd740gd+1x980-pro-1tb\"`"), "{two}");
         let two = part("2x 980 pro 1tb, 4x exos x20");
         assert!(two.contains("76 TB unused, because every drive gives as much as"), "{two}");
+        assert!(two.contains("`volume.drives = \"2x980-pro-1tb+4xst20000nm007d\"`"), "{two}");
         let two = part("2x 980 pro 1tb, 4x frob");
         assert!(two.contains("`volume.drives = \"1x…+1x…\"`"), "{two}");
         assert!(part("4x frob:8GiB").contains("no drive is called `frob:8GiB`"));

@@ -34,10 +34,10 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
     if flags.form.json {
         let why = reasons(manifest, records, &verdict);
         let run = json::run(records.iter().map(|record| (record, None)), &why);
-        return said(print_json(&json::with_verdict(run, &verdict)), &verdict, &wishes);
+        return said(flags, print_json(&json::with_verdict(run, &verdict)), &verdict, &wishes);
     }
     if flags.form.markdown {
-        return said(markdown::verdict(&manifest.name, &verdict), &verdict, &wishes);
+        return said(flags, markdown::verdict(&manifest.name, &verdict), &verdict, &wishes);
     }
     if let Some(file) = &flags.form.html {
         PAGE.write(file, html::run(&results, &verdict, beside.as_ref()).as_bytes())?;
@@ -45,7 +45,7 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         let unfinished =
             unfinished.map_or(String::new(), |point| format!("\n  unfinished  {}", point.text));
         let answer = format!("{}{unfinished}\nPage: {}\n", verdict.answer, file.display());
-        return said(answer, &verdict, &wishes);
+        return said(flags, answer, &verdict, &wishes);
     }
     let mut output = run_text(manifest, records, &verdict)?;
     output.push_str(&rest(&results, &flags.directory.display().to_string()));
@@ -59,34 +59,33 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         )
         .expect("a string grows");
     }
-    said(output, &verdict, &wishes)
+    said(flags, output, &verdict, &wishes)
 }
 
-/// That no layout meets the wishes; nothing where there are none.
-pub(super) fn none_meets(safe: bool, subject_to: &[String]) -> Option<Error> {
-    let wishes = match (safe, subject_to) {
-        (false, []) => return None,
-        (true, []) => "`--safe` asks",
-        (false, _) => "`--subject-to` asks",
-        (true, _) => "`--subject-to` and `--safe` ask",
+/// That no layout meets what is asked, by the name of each that asks: the `flags`, of what is safe and what must hold, and the
+/// file of the experiment, where `all` has more than they. Nothing where there is none.
+pub(super) fn unmet(flags: (bool, &[String]), all: (bool, &[String])) -> Option<Error> {
+    let is_of_flags = |text: &String| flags.1.iter().any(|own| own.trim() == text.trim());
+    let names = [
+        (!flags.1.is_empty(), "--subject-to"),
+        (!all.1.iter().all(is_of_flags), SUBJECT_TO),
+        (flags.0, "--safe"),
+        (all.0 && !flags.0, SAFE),
+    ];
+    let names = names.into_iter().filter(|(asks, _)| *asks);
+    let names: Vec<String> = names.map(|(_, name)| format!("`{name}`")).collect();
+    let ask = match names.as_slice() {
+        [] => return None,
+        [one] => format!("{one} asks"),
+        [others @ .., last] => format!("{} and {last} ask", others.join(", ")),
     };
-    Some(Error::failure(format!("no layout meets what {wishes} for")))
-}
-
-/// That no layout meets what the file of an experiment asks for.
-pub(super) fn of_file_unmet(safe: bool, subject_to: &[String]) -> Option<Error> {
-    let asks = match (safe, subject_to) {
-        (false, []) => return None,
-        (true, []) => format!("`{SAFE}` asks"),
-        (false, _) => format!("`{SUBJECT_TO}` asks"),
-        (true, _) => format!("`{SUBJECT_TO}` and `{SAFE}` ask"),
-    };
-    Some(Error::failure(format!("no layout meets what {asks} for")))
+    Some(Error::failure(format!("no layout meets what {ask} for")))
 }
 
 /// The output; where no layout meets what was asked, it is printed, and the command fails, as `ileave tune` does.
-fn said(output: String, verdict: &Verdict, wishes: &Wishes) -> Result<String> {
-    let error = none_meets(wishes.safe, &wishes.subject_to).filter(|_| verdict.none_meets());
+fn said(flags: &ReportFlags, output: String, verdict: &Verdict, wishes: &Wishes) -> Result<String> {
+    let asked = ((flags.safe, flags.subject_to.as_slice()), (wishes.safe, &*wishes.subject_to));
+    let error = unmet(asked.0, asked.1).filter(|_| verdict.none_meets());
     printed_before(output, error)
 }
 

@@ -2,7 +2,7 @@
 
 mod beside;
 
-use super::report::of_file_unmet;
+use super::report::unmet;
 use super::written::PAGE;
 use super::{print, print_json, run_text};
 use crate::flags::{ExperimentFlags, RunFlags};
@@ -229,8 +229,8 @@ pub(super) fn verdict(
         let next = "give another objective: `ileave report";
         error.followed_by(format!("the results are kept; {next} {directory} --objective …`"))
     })?;
-    let unmet = of_file_unmet(manifest.asks_safe(), &manifest.subject_to());
-    let unmet = unmet.filter(|_| verdict.none_meets());
+    let asked = (manifest.asks_safe(), manifest.subject_to());
+    let unmet = unmet((false, &[]), (asked.0, &asked.1)).filter(|_| verdict.none_meets());
     if json {
         let why = reasons(&manifest, &records, &verdict);
         let run = as_json::run(records.iter().zip(cpu), &why);

@@ -1,7 +1,7 @@
 //! `ileave tune`.
 
 use super::catalogue::inventory;
-use super::report::{none_meets, of_file_unmet};
+use super::report::unmet;
 use super::run::{note, open, warn};
 use super::written::PAGE;
 use super::{print, print_json};
@@ -126,14 +126,10 @@ impl Asked {
     /// That no layout meets the wishes, where there are any.
     fn none_meets(&self, flags: &TuneFlags) -> Option<Error> {
         let all = match self {
-            Asked::Drives(question) => &question.subject_to,
-            Asked::Experiment(posed) => &posed.wishes.subject_to,
+            Asked::Drives(question) => (question.safe, question.subject_to.as_slice()),
+            Asked::Experiment(posed) => (posed.wishes.safe, posed.wishes.subject_to.as_slice()),
         };
-        let is_safe = match self {
-            Asked::Drives(question) => question.safe,
-            Asked::Experiment(posed) => posed.wishes.safe,
-        };
-        none_meets(flags.safe, &flags.subject_to).or_else(|| of_file_unmet(is_safe, all))
+        unmet((flags.safe, &flags.subject_to), all)
     }
 
     /// What `--save` writes.
@@ -313,17 +309,13 @@ fn question(flags: &TuneFlags) -> Result<Question> {
     let work = if flags.fs.is_empty() { Work::find(work, &drives) } else { Work::of_files(work) };
     let mut work = work.map_err(|error| error.context("--workload"))?;
     flags.set.iter().try_for_each(|assignment| work.set(assignment))?;
-    let is_safe = work.asks_safe();
-    let [mut subject_to, objective] = work.asked()?;
-    let asks_too = flags.subject_to.iter().filter(|text| !subject_to.contains(text)).cloned();
-    subject_to.extend(asks_too.collect::<Vec<_>>());
     let question = Question {
         survive: flags.survive.unwrap_or(1),
         is_survive_assumed: flags.survive.is_none(),
         capacity_bytes,
-        safe: flags.safe || is_safe,
-        objective: flags.objective.clone().or_else(|| objective.into_iter().next()),
-        subject_to,
+        safe: flags.safe,
+        objective: flags.objective.clone(),
+        subject_to: flags.subject_to.clone(),
         spares: flags.spares.unwrap_or(0),
         are_spares_open: flags.spares.is_none(),
         price_usd,
@@ -333,6 +325,7 @@ fn question(flags: &TuneFlags) -> Result<Question> {
         clock: clock(flags),
         ..Question::new(drives, work)
     }
+    .with_wishes_of_work()?
     .with_spares_needed()?;
     question.work.warnings.iter().for_each(|warning| warn(warning));
     Ok(question)

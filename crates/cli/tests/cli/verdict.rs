@@ -244,6 +244,30 @@ fn what_no_layout_meets_is_a_failure() {
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("no layout meets what `ask.subject_to` asks for"), "{said}");
+    // Each by its own name: with `--safe` that was named alone, and the limit of the file as that of a flag.
+    let said_of = |arguments: &[&str]| {
+        let output = super::ileave(scratch.path(), arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let report = ["report", "ileave-results/t-1"];
+    let limit = ["--subject-to", "seq >= 99998"];
+    for (flags, asked) in [
+        (&[][..], "`ask.subject_to` asks"),
+        (&["--safe"], "`ask.subject_to` and `--safe` ask"),
+        (&limit, "`--subject-to` and `ask.subject_to` ask"),
+        (&["--subject-to", "seq >= 99999"], "`--subject-to` asks"),
+    ] {
+        for command in [&report[..], &["tune", "t.toml", "--what-if", "0s"]] {
+            let said = said_of(&[command, flags].concat());
+            assert!(said.contains(&format!("no layout meets what {asked} for")), "{said}");
+        }
+    }
+    let safe = format!("{}safe = true\n", of_file(1));
+    std::fs::write(scratch.path().join("u.toml"), safe).unwrap();
+    let asks = "no layout meets what `ask.subject_to` and `ask.safe` ask for";
+    assert!(said_of(&["run", "u.toml"]).contains(asks));
+    assert!(said_of(&["report", "ileave-results/u-1"]).contains(asks));
     std::fs::write(scratch.path().join("t.toml"), of_file(1)).unwrap();
     stdout(scratch.path(), &["run", "t.toml"]);
     for form in [&[][..], &["--json"]] {

@@ -2,13 +2,15 @@
 
 use crate::remembered::Sim;
 use crate::work::Work;
-use crate::{Clock, Confirm, Drives, Question, tune};
+use crate::{Clock, Confirm, Drives, Posed, Question, tune, tune_experiment};
 use lab::Result;
+use lab::capabilities::Capabilities;
 use lab::catalogue;
-use lab::experiment::Experiment;
-use lab::rig::Rig;
+use lab::experiment::{Experiment, Trial};
+use lab::rig::{Prepared, Rig, sim};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use verdict::Wishes;
 
 fn question(levels: &[&str]) -> Question {
     let drives = Drives::new(4, catalogue::drive("st18000nm000j").unwrap()).unwrap();
@@ -79,4 +81,71 @@ fn a_slower_rig_is_asked_no_more_once_the_time_is_over() {
     assert!(text.contains("What was not tried may turn the recommendation."), "{text}");
     assert!(found.verdict.ends_with("trials that may turn the choice (line `not tried`)."));
     assert_eq!((found.evaluations_left, found.short_evaluations_left), (0, 0));
+}
+
+/// The model, whose time is over within the first trial without the processor's time.
+struct Ends {
+    is_over: Arc<AtomicBool>,
+    /// Whether it is called a kernel, whose processor takes no time.
+    is_kernel: bool,
+}
+
+impl Rig for Ends {
+    fn name(&self) -> &'static str {
+        Sim.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { host_is_modelled: !self.is_kernel, ..Sim.capabilities() }
+    }
+
+    fn admit(&self, trial: &Trial) -> Result<()> {
+        Sim.admit(trial)
+    }
+
+    fn samples(&self, trial: &Trial) -> Vec<&'static str> {
+        Sim.samples(trial)
+    }
+
+    fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
+        if format!("{:?}", trial.setup.host).contains("cpu_percent: 0,") {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        sim::Sim.prepare(trial)
+    }
+}
+
+/// It was left out without a word that the choice depends on it.
+#[test]
+fn a_slower_rig_s_trial_that_is_stopped_may_turn_the_choice() {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let rig = |is_kernel| Ends { is_over: is_over.clone(), is_kernel };
+    let clock = || {
+        let seen = is_over.clone();
+        seen.store(false, Ordering::Relaxed);
+        Clock::default().within("10s", move || f64::from(seen.load(Ordering::Relaxed)))
+    };
+    let kernel = |_: &Experiment| -> Result<Box<dyn Rig>> { Ok(Box::new(rig(true))) };
+    let confirm = Confirm { rig: "kernel", count: 2, open: &kernel };
+    let drives = Drives::read("4x 980 pro 1tb").unwrap();
+    let work = Work::find("vm", &drives).unwrap();
+    let levels = vec!["md-raid10".into()];
+    let asked = Question { survive: 1, levels, clock: clock(), ..Question::new(drives, work) };
+    let of_drives = tune(&asked, &rig(false), Some(&confirm), &mut |_| ()).unwrap();
+    let text = crate::posed::tests::COPIES.replace("500", "5000");
+    let experiment = Experiment::parse("some.toml", &text).unwrap();
+    let posed = Posed::new(experiment, Wishes::default(), None).unwrap();
+    let posed = Posed { clock: clock(), ..posed };
+    let model = |_: &Experiment| -> Result<Box<dyn Rig>> { Ok(Box::new(rig(false))) };
+    let of_file = tune_experiment(&posed, &model, Some(&confirm), &mut |_| ()).unwrap();
+    for found in [of_drives, of_file] {
+        assert!(is_over.load(Ordering::Relaxed) && found.confirmed.is_none());
+        assert!(
+            found.not_tried.contains(&"the best few on kernel".into()),
+            "{:?}",
+            found.not_tried
+        );
+        let said = "trials that may turn the choice (line `not tried`).";
+        assert!(found.verdict.ends_with(said), "{}", found.verdict);
+    }
 }
