@@ -442,14 +442,13 @@ impl Verdict {
                             "was not all measured on it, divides by 0, or is below 0 or no number";
                         because.push(format!("`{}` {what}", self.objective));
                     }
-                    let (at, trials) = (layout.at.clone(), scores.len());
                     self.left_out.push(LeftOut {
-                        at,
+                        at: layout.at.clone(),
                         label,
                         because,
                         value,
+                        trials: scores.len(),
                         samples: scores.clone(),
-                        trials,
                         is_unsafe,
                         is_unsteady,
                         is_overloaded,

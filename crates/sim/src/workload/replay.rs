@@ -256,7 +256,7 @@ mod tests {
         let (mut elapsed_ns, mut busy_ns, mut idle_ns) = (0, 0, 0);
         let counted = windows.iter().map(|window| window.requests);
         // A write may begin behind the end of the window of its flush.
-        let is_flushed = whole.flush_ns.len() > 0;
+        let is_flushed = !whole.flush_ns.is_empty();
         assert!(is_flushed || counted.clone().all(|requests| requests == 30));
         assert_eq!(counted.sum::<u64>(), whole.requests);
         for window in windows {

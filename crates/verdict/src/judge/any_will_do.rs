@@ -1,5 +1,6 @@
 //! Choices that make no difference beside those that do: with the best of the others, each of their values ties.
 
+use super::names::key;
 use super::{Ranked, Standing, Verdict};
 use crate::cells::compare;
 use crate::tables::listed;
@@ -163,8 +164,7 @@ pub(super) struct Kinds<'a> {
 
 impl Kinds<'_> {
     fn name(&self, at: &At) -> String {
-        let matters = at.iter().filter(|(path, _)| !self.free.contains(path));
-        matters.map(|(path, value)| format!("{path} {value}\n")).collect()
+        key(at.iter().filter(|(path, _)| !self.free.contains(path)))
     }
 
     /// Whether all of its kind stand to the best as this one does, so that one name does for them.

@@ -3,12 +3,12 @@
 use super::answer::{Point, point};
 use super::facts::Narrower;
 use super::layouts::split;
+use super::names::key;
 use super::{Ranked, Verdict};
 use crate::stated::Stated;
 use crate::tables::listed;
 use block::SECTOR_BYTES;
 use block::units::{format_decimal, parse_sectors};
-use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use store::Manifest;
 use store::record::Record;
@@ -26,7 +26,7 @@ pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
         else {
             continue;
         };
-        let reach_bytes = reached.get(&name(&ranked.at)).copied().flatten();
+        let reach_bytes = reached.get(&key(ranked.at.iter())).copied().flatten();
         if reach_bytes.is_none_or(|reach| reach > narrower.from_bytes) {
             continue;
         }
@@ -54,17 +54,12 @@ pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
     found.into_iter().map(line).collect()
 }
 
-/// A layout, to be found by.
-fn name(at: &Map<String, Json>) -> String {
-    at.iter().map(|(path, value)| format!("{path} {value}\n")).collect()
-}
-
 /// Up to which byte of each layout work came; `None` where that may be its end.
 fn reached(manifest: &Manifest, records: &[Record]) -> BTreeMap<String, Option<u64>> {
     let settings = manifest.settings();
     let mut reached: BTreeMap<String, Option<u64>> = BTreeMap::new();
     for record in records {
-        let of = reached.entry(name(&split(manifest, record).1)).or_insert(Some(0));
+        let of = reached.entry(key(split(manifest, record).1.iter())).or_insert(Some(0));
         *of = of.zip(reach_bytes(record, &settings)).map(|(a, b)| a.max(b));
     }
     reached
