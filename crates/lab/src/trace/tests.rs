@@ -419,6 +419,28 @@ fn a_trace_that_is_too_fast_is_overloaded() {
     assert_eq!(flash.value("overloaded"), None);
 }
 
+/// What waits for its flush has come, too: more of them than a disk can do are as much too fast.
+#[test]
+fn commits_that_come_too_fast_are_overloaded() {
+    let at = TempDir::new().unwrap();
+    let line = |index: u64| {
+        let at_ms = 5 * index;
+        let (s, ms) = (at_ms / 1000, at_ms % 1000);
+        format!("8,0 1 3 {s}.{ms:03}000000 9 Q FWFS {} + 8 [jbd2]\n", 8 * (index % 1000))
+    };
+    let file = written(&at, "fwfs", (0..2000).map(line).collect::<String>().as_bytes());
+    let of = |drive: &str| {
+        let text = format!(
+            "[volume]\ndrives = '{drive}'\nlevel = 'single'\n[workload.t]\nkind = 'trace'\nfile = '{file}'\n"
+        );
+        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+        rig::run(&Sim, &plan.trials[0]).unwrap()
+    };
+    let (disk, flash) = (of("1xwd740gd"), of("1x980-pro-1tb"));
+    assert_eq!((disk.value("overloaded"), disk.value("steady")), (Some(1.0), Some(0.0)));
+    assert_eq!(flash.value("overloaded"), None);
+}
+
 /// Reads and writes at random on a disk, with a write cache, at 90 a second.
 fn disk_trace(at: &TempDir, requests: u64) -> String {
     let mut state = 1_u64;
