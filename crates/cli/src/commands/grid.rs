@@ -50,6 +50,7 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
     for cell in &fit.used {
         writeln!(checked, "  {cell}").expect("a string grows");
     }
+    checked += &left_out(&all);
     let (fitted_cells, of_fitted) = grid::judge(fit.drive.flash()?, &fit.used)?;
     if !fit.used.is_empty() {
         let listed = listed(&of_fitted);
@@ -149,10 +150,16 @@ pub(crate) fn validate(name: &str, flags: &ValidateFlags) -> Result<String> {
         output += &cells(&judged);
     }
     writeln!(output, "{}", listed(&groups)).expect("a string grows");
-    for (why, count) in &grid.left_out {
-        writeln!(output, "{count} rows left out: {why}").expect("a string grows");
-    }
-    Ok(output)
+    Ok(output + &left_out(&grid))
+}
+
+/// What of the results is no cell.
+fn left_out(grid: &Grid) -> String {
+    let lines = grid.left_out.iter().map(|(why, count)| match count {
+        1 => format!("left out: {why}\n"),
+        _ => format!("left out: {why} ({count} rows)\n"),
+    });
+    lines.collect()
 }
 
 fn cells(judged: &[Judged]) -> String {

@@ -207,6 +207,14 @@ fn operation(rw: &str) -> Option<(bool, bool, bool)> {
     })
 }
 
+/// Why a job of fio's measured nothing, if so. One that failed may have moved something before.
+fn useless(job: &Json) -> Option<String> {
+    let error = job["error"].as_i64().filter(|error| *error != 0);
+    let moved = ["read", "write"].iter().any(|way| job[way]["iops"].as_f64().unwrap_or(0.0) > 0.0);
+    let failed = error.map(|error| format!("it ended with the error {error}; see fio's log"));
+    failed.or_else(|| (!moved).then(|| "it moved nothing".into()))
+}
+
 fn read_fio(label: &str, text: &str) -> Result<Grid> {
     let start = text.find('{').unwrap_or(0);
     let json: Json = serde_json::from_str(&text[start..])
@@ -234,6 +242,10 @@ fn read_fio(label: &str, text: &str) -> Result<Grid> {
             )));
         }
         let mixed = matches!(rw, "randrw" | "rw" | "readwrite");
+        if let Some(why) = useless(job) {
+            grid.leave_out(&format!("job `{}`: {why}", job["jobname"].as_str().unwrap_or("?")));
+            continue;
+        }
         for way in ["read", "write"] {
             let part = &job[way];
             let iops = part["iops"].as_f64().unwrap_or(0.0);
@@ -262,7 +274,8 @@ fn read_fio(label: &str, text: &str) -> Result<Grid> {
         }
     }
     if grid.cells.is_empty() {
-        return Err(wrong("no job moved anything"));
+        let why = grid.left_out.first().map_or(String::new(), |(why, _)| format!(": {why}"));
+        return Err(wrong(&format!("no job moved anything{why}")));
     }
     Ok(grid)
 }
@@ -299,5 +312,18 @@ mod tests {
         let fio = r#"{"jobs":[{"job options":{"rw":"read","bs":"8g"},"read":{"iops":5}}]}"#;
         let fio = read("fio.json", fio).unwrap_err().to_string();
         assert!(fio.contains("fio.json: `bs`: 8589934592 is not from 512"), "{fio}");
+        let job = |name: &str, error: i32, iops: u32| {
+            format!(
+                r#"{{"jobname":"{name}","error":{error},"job options":{{"rw":"read"}},"read":{{"iops":{iops}}}}}"#
+            )
+        };
+        let jobs = [job("a", 0, 5), job("b", 5, 7), job("c", 0, 0)].join(",");
+        let grid = read("fio.json", &format!(r#"{{"jobs":[{jobs}]}}"#)).unwrap();
+        let why =
+            ["job `b`: it ended with the error 5; see fio's log", "job `c`: it moved nothing"];
+        let left_out: Vec<&str> = grid.left_out.iter().map(|(why, _)| why.as_str()).collect();
+        assert_eq!((grid.cells.len(), left_out), (1, why.to_vec()));
+        let none = read("fio.json", &format!(r#"{{"jobs":[{}]}}"#, job("b", 5, 7))).unwrap_err();
+        assert!(none.to_string().contains("no job moved anything: job `b`"), "{none}");
     }
 }
