@@ -55,9 +55,14 @@ const SATA_COMMANDS: u32 = 32;
 /// What SATA carries in measurements, in MB/s, of 600 on the wire.
 const SATA_MB_MAX: f64 = 575.0;
 
-/// Links of `NVMe` drives and their rates in MB/s; drives are measured up to 2 % above them.
-const PCIE: [(f64, &str); 3] =
-    [(3500.0, "PCIe 3.0 x4"), (7000.0, "PCIe 4.0 x4"), (14_000.0, "PCIe 5.0 x4")];
+/// Four lanes of `NVMe` drives: what the wire carries in MB/s (8, 16 and 32 GT/s a lane in codes of 130 bits for 128, and 64 GT/s
+/// in flits of 256 bytes with 242 of data), and what drives make of it at least.
+const PCIE: [(f64, f64, &str); 4] = [
+    (3938.0, 3500.0, "PCIe 3.0 x4"),
+    (7877.0, 7000.0, "PCIe 4.0 x4"),
+    (15_754.0, 14_000.0, "PCIe 5.0 x4"),
+    (30_250.0, 0.0, "PCIe 6.0 x4"),
+];
 
 /// Adds the link's rates, its directions and the queue's depth.
 ///
@@ -73,10 +78,10 @@ pub(super) fn add(fitting: &mut Fitting, used: &[Cell], interface: Interface) ->
             )));
         }
         Interface::Sata => (560.0, "SATA"),
-        Interface::Nvme => PCIE
-            .into_iter()
-            .find(|(rate, _)| most_mb <= rate * 1.02)
-            .unwrap_or((most_mb, "more than PCIe 5.0 x4")),
+        Interface::Nvme => {
+            let link = PCIE.into_iter().find(|(wire_mb, ..)| most_mb <= *wire_mb);
+            link.map_or((most_mb, "more than PCIe 6.0 x4"), |(_, rate_mb, what)| (rate_mb, what))
+        }
     };
     let rate_mb = rate_mb.max(most_mb.ceil());
     fitting.add("read_mb_per_s", rate_mb, Source::Estimate, what);
@@ -127,6 +132,9 @@ mod tests {
             ("A 1TB", 330.0, Some(Nvme), (3500.0, 1023, false)),
             ("A nvme 1TB", 330.0, None, (3500.0, 1023, false)),
             ("A 1TB", 3541.0, None, (3541.0, 1023, false)),
+            // What a PCIe 4.0 drive of 7450 MB/s makes, its link makes.
+            ("A 1TB", 7450.0, None, (7450.0, 1023, false)),
+            ("A 1TB", 7900.0, None, (14_000.0, 1023, false)),
             ("A 1TB", 20_000.0, None, (20_000.0, 1023, false)),
         ] {
             assert_eq!(link(name, mb_per_s, given).unwrap(), expected, "{name} {mb_per_s}");
