@@ -139,7 +139,7 @@ fn outlasts_saved(trial: &Trial, batches: &Batches) -> bool {
         _ => None,
     });
     let saved_ns = saved_ns.max();
-    let took_ns = batches.width_ns() * batches.closed().len() as u64;
+    let took_ns = batches.closed_ns();
     took_ns as f64 >= SAVED_TIMES * saved_ns.unwrap_or(0) as f64 / trial.precision
 }
 

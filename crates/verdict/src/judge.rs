@@ -336,7 +336,6 @@ impl Verdict {
         verdict.points.extend(risk::left_by_safe(&verdict, wishes));
         verdict.points.extend(constraints::told(&verdict, &layouts, wishes)?);
         verdict.points.extend(fill::of(&verdict, manifest));
-        verdict.points.extend(slc::told(manifest));
         verdict.points.extend(guessed::of_drives(manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);

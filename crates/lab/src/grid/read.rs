@@ -212,7 +212,7 @@ fn useless(job: &Json) -> Option<String> {
     let error = job["error"].as_i64().filter(|error| *error != 0);
     let moved = ["read", "write"].iter().any(|way| job[way]["iops"].as_f64().unwrap_or(0.0) > 0.0);
     let failed = error.map(|error| format!("it ended with the error {error}; see fio's log"));
-    failed.or_else(|| (!moved).then(|| "it moved nothing".into()))
+    failed.or_else(|| (!moved).then(|| "it has no reads or writes".into()))
 }
 
 fn read_fio(label: &str, text: &str) -> Result<Grid> {
@@ -225,6 +225,10 @@ fn read_fio(label: &str, text: &str) -> Result<Grid> {
         .ok_or_else(|| wrong("there is no list `jobs`; run fio with --output-format=json"))?;
     let mut grid = Grid::default();
     for job in jobs {
+        if let Some(why) = useless(job) {
+            grid.leave_out(&format!("job `{}`: {why}", job["jobname"].as_str().unwrap_or("?")));
+            continue;
+        }
         let option = |name: &str| -> Option<&str> {
             job["job options"][name].as_str().or_else(|| json["global options"][name].as_str())
         };
@@ -242,10 +246,6 @@ fn read_fio(label: &str, text: &str) -> Result<Grid> {
             )));
         }
         let mixed = matches!(rw, "randrw" | "rw" | "readwrite");
-        if let Some(why) = useless(job) {
-            grid.leave_out(&format!("job `{}`: {why}", job["jobname"].as_str().unwrap_or("?")));
-            continue;
-        }
         for way in ["read", "write"] {
             let part = &job[way];
             let iops = part["iops"].as_f64().unwrap_or(0.0);
@@ -319,8 +319,10 @@ mod tests {
         };
         let jobs = [job("a", 0, 5), job("b", 5, 7), job("c", 0, 0)].join(",");
         let grid = read("fio.json", &format!(r#"{{"jobs":[{jobs}]}}"#)).unwrap();
-        let why =
-            ["job `b`: it ended with the error 5; see fio's log", "job `c`: it moved nothing"];
+        let why = [
+            "job `b`: it ended with the error 5; see fio's log",
+            "job `c`: it has no reads or writes",
+        ];
         let left_out: Vec<&str> = grid.left_out.iter().map(|(why, _)| why.as_str()).collect();
         assert_eq!((grid.cells.len(), left_out), (1, why.to_vec()));
         let none = read("fio.json", &format!(r#"{{"jobs":[{}]}}"#, job("b", 5, 7))).unwrap_err();

@@ -8,14 +8,17 @@ use std::collections::BTreeSet;
 /// the members, its merging and its stripe cache, and may rank the other way round than those of the same shape that it has.
 pub(crate) fn warning(origin: &str, plan: &Plan) -> Option<String> {
     let named: BTreeSet<&str> = plan.trials.iter().filter_map(not_linuxs).collect();
-    let first = *named.first()?;
     let all: Vec<String> = named.iter().map(|name| format!("`{name}`")).collect();
-    let verb = if all.len() == 1 { "is no level" } else { "are no levels" };
-    let linuxs = format!("md-{first}");
-    let write = match linuxs.parse::<Level>() {
-        Ok(_) => format!("`{linuxs}`"),
-        Err(_) => "one of md-…, dm-…, lvm-… or btrfs-…".into(),
+    let verb = match all.len() {
+        0 => return None,
+        1 => "is no level",
+        _ => "are no levels",
     };
+    let of_md = named.iter().map(|name| format!("md-{name}"));
+    let (of_md, others): (Vec<_>, Vec<_>) = of_md.partition(|name| name.parse::<Level>().is_ok());
+    let of_md = of_md.iter().map(|name| format!("`{name}`"));
+    let general = "one of md-…, dm-…, lvm-… or btrfs-…".to_string();
+    let write = of_md.chain((!others.is_empty()).then_some(general)).collect::<Vec<_>>().join(", ");
     Some(format!(
         "{origin}: `volume.level`: {} {verb} of Linux, which the host runs: without md's merging and stripe cache the answer may be \
          another one; write {write} for what Linux does",
@@ -50,7 +53,7 @@ mod tests {
         let both = said("linux-6.1", "['raid10', 'raid5', 'md-raid5']", "").unwrap();
         let begin = "x.toml: `volume.level`: `raid10`, `raid5` are no levels of Linux, which the host runs: ";
         assert!(both.starts_with(begin), "{both}");
-        assert!(both.ends_with("write `md-raid10` for what Linux does"), "{both}");
+        assert!(both.ends_with("write `md-raid10`, `md-raid5` for what Linux does"), "{both}");
         let ccd = said("linux-6.12", "'ccd-stripe'", "").unwrap();
         assert!(
             ccd.ends_with("write one of md-…, dm-…, lvm-… or btrfs-… for what Linux does"),

@@ -23,7 +23,7 @@ const SET_TIMES: f64 = 6.0;
 /// Whether the bits are set that `trial` has set most of the time. What goes in order waits for as many from the
 /// beginning as later.
 pub(super) fn are_set(trial: &Trial, bits: Bits, batches: &Batches) -> bool {
-    let took_ns = batches.width_ns() * batches.closed().len() as u64;
+    let took_ns = batches.closed_ns();
     if bits == Bits::Timed {
         let requests: u64 = batches.closed().iter().map(|batch| batch.requests).sum();
         return took_ns >= CLEARED_NS || !are_left(trial, requests as f64 * written_share(trial));

@@ -16,6 +16,5 @@ pub(super) fn are_seen(trial: &Trial, batches: &Batches) -> bool {
         _ => None,
     });
     let needed_ns = TURNS * turn_ns.max().unwrap_or(0);
-    let took_ns = batches.width_ns() * batches.closed().len() as u64;
-    took_ns >= needed_ns || !trial.works().any(Work::writes)
+    batches.closed_ns() >= needed_ns || !trial.works().any(Work::writes)
 }

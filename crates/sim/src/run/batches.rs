@@ -65,6 +65,11 @@ impl Batches {
         self.width_ns
     }
 
+    /// How long those that are over took together, in ns.
+    pub fn closed_ns(&self) -> Nanos {
+        self.width_ns * self.closed().len() as u64
+    }
+
     /// Those that are over, in order.
     pub fn closed(&self) -> &[Batch] {
         &self.closed

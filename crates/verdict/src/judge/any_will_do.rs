@@ -1,6 +1,6 @@
 //! Choices that make no difference beside those that do: with the best of the others, each of their values ties.
 
-use super::names::key;
+use super::layouts::sorted_words;
 use super::{Ranked, Standing, Verdict};
 use crate::cells::compare;
 use crate::tables::listed;
@@ -164,7 +164,8 @@ pub(super) struct Kinds<'a> {
 
 impl Kinds<'_> {
     fn name(&self, at: &At) -> String {
-        key(at.iter().filter(|(path, _)| !self.free.contains(path)))
+        let matters = at.iter().filter(|(path, _)| !self.free.contains(path));
+        sorted_words(&matters.map(|(path, value)| (path.clone(), value.clone())).collect())
     }
 
     /// Whether all of its kind stand to the best as this one does, so that one name does for them.

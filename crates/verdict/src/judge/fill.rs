@@ -1,8 +1,8 @@
 //! The states of drives that an answer holds for: how flash is filled, what burst credit is left, and what media caches
 //! hold.
 
-use super::Verdict;
 use super::answer::{Point, point};
+use super::{Verdict, slc};
 use crate::tables::listed;
 use std::collections::BTreeSet;
 use store::Manifest;
@@ -71,7 +71,7 @@ const STATES: [State; 3] = [
 /// What [`told`] says, where something was compared.
 pub(super) fn of(verdict: &Verdict, manifest: &Manifest) -> Vec<Point> {
     let has_any = !verdict.ranked.is_empty() || !verdict.situations.is_empty();
-    if has_any { told(manifest).collect() } else { Vec::new() }
+    if has_any { told(manifest).chain(slc::told(manifest)).collect() } else { Vec::new() }
 }
 
 /// The lines that say for which states the answer holds; none where no modelled drive is known to have any.

@@ -161,7 +161,7 @@ impl Layouts {
     }
 
     /// What a layout is called: the values of what was chosen.
-    pub(super) fn label(&self, at: &Map<String, Json>) -> String {
+    pub(crate) fn label(&self, at: &Map<String, Json>) -> String {
         let chosen = at.iter().filter(|(path, _)| !self.given.contains(*path));
         self.factors.label(&chosen.map(|(path, value)| (path.clone(), value.clone())).collect())
     }

@@ -53,11 +53,6 @@ impl Verdict {
     }
 }
 
-/// These values as one text, to find layouts by that have the same.
-pub(super) fn key<'a>(values: impl Iterator<Item = (&'a String, &'a Json)>) -> String {
-    serde_json::to_string(&values.collect::<Vec<_>>()).expect("it was JSON")
-}
-
 /// The factors in which layouts differ.
 pub(super) fn varied<'a>(all: impl Iterator<Item = &'a Map<String, Json>>) -> BTreeSet<&'a String> {
     let all: Vec<&Map<String, Json>> = all.collect();

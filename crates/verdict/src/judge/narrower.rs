@@ -2,8 +2,7 @@
 
 use super::answer::{Point, point};
 use super::facts::Narrower;
-use super::layouts::split;
-use super::names::key;
+use super::layouts::{sorted_words, split};
 use super::{Ranked, Verdict};
 use crate::stated::Stated;
 use crate::tables::listed;
@@ -26,7 +25,7 @@ pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
         else {
             continue;
         };
-        let reach_bytes = reached.get(&key(ranked.at.iter())).copied().flatten();
+        let reach_bytes = reached.get(&sorted_words(&ranked.at)).copied().flatten();
         if reach_bytes.is_none_or(|reach| reach > narrower.from_bytes) {
             continue;
         }
@@ -59,7 +58,7 @@ fn reached(manifest: &Manifest, records: &[Record]) -> BTreeMap<String, Option<u
     let settings = manifest.settings();
     let mut reached: BTreeMap<String, Option<u64>> = BTreeMap::new();
     for record in records {
-        let of = reached.entry(key(split(manifest, record).1.iter())).or_insert(Some(0));
+        let of = reached.entry(sorted_words(&split(manifest, record).1)).or_insert(Some(0));
         *of = of.zip(reach_bytes(record, &settings)).map(|(a, b)| a.max(b));
     }
     reached
@@ -70,6 +69,9 @@ fn reach_bytes(record: &Record, settings: &toml::Table) -> Option<u64> {
     let stated = Stated::new(&record.at, &record.workload, settings);
     let bytes = |key: &str| Some(parse_sectors(&stated.own(key)?).ok()? * SECTOR_BYTES);
     let from_bytes = bytes("offset").unwrap_or(0);
+    if stated.own("job_step").is_some() {
+        return None;
+    }
     if let Some(span_bytes) = bytes("span") {
         return Some(from_bytes + span_bytes);
     }
@@ -79,7 +81,9 @@ fn reach_bytes(record: &Record, settings: &toml::Table) -> Option<u64> {
         None => stated.streams().is_empty(),
     };
     let is_one = stated.own("jobs").is_none_or(|jobs| jobs == "1");
-    let moved_bytes = record.sample("mb_per_s")? * 1e6 * record.sample("elapsed_s")?;
+    // The warm-up moved something, too.
+    let took_s = record.sample("elapsed_s")? + record.sample("warm_up_s").unwrap_or(0.0);
+    let moved_bytes = record.sample("mb_per_s")? * 1e6 * took_s;
     (is_ordered && is_one).then_some(from_bytes + moved_bytes as u64)
 }
 
@@ -111,6 +115,9 @@ mod tests {
             Some(())
         );
         assert_eq!(said("'md-stripe'", "kind = 'sequential'\noffset = '20TB'"), None);
+        // Each job has its own part, the last of them at 16.2 TB.
+        let jobs = "kind = 'sequential'\njobs = 4\njob_step = '5400GB'\nspan = '1GiB'";
+        assert_eq!(said("'md-stripe'", jobs), None);
         // At random all of the volume is asked.
         assert_eq!(said("'md-stripe'", "kind = 'random'"), None);
     }

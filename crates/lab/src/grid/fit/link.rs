@@ -55,13 +55,12 @@ const SATA_COMMANDS: u32 = 32;
 /// What SATA carries in measurements, in MB/s, of 600 on the wire.
 const SATA_MB_MAX: f64 = 575.0;
 
-/// Four lanes of `NVMe` drives: what the wire carries in MB/s (8, 16 and 32 GT/s a lane in codes of 130 bits for 128, and 64 GT/s
-/// in flits of 256 bytes with 242 of data), and what drives make of it at least.
-const PCIE: [(f64, f64, &str); 4] = [
+/// Four lanes of `NVMe` drives: what the wire carries in MB/s (8, 16 and 32 GT/s a lane in codes of 130 bits for 128), and
+/// what is assumed that they make of it.
+const PCIE: [(f64, f64, &str); 3] = [
     (3938.0, 3500.0, "PCIe 3.0 x4"),
     (7877.0, 7000.0, "PCIe 4.0 x4"),
     (15_754.0, 14_000.0, "PCIe 5.0 x4"),
-    (30_250.0, 0.0, "PCIe 6.0 x4"),
 ];
 
 /// Adds the link's rates, its directions and the queue's depth.
@@ -80,7 +79,7 @@ pub(super) fn add(fitting: &mut Fitting, used: &[Cell], interface: Interface) ->
         Interface::Sata => (560.0, "SATA"),
         Interface::Nvme => {
             let link = PCIE.into_iter().find(|(wire_mb, ..)| most_mb <= *wire_mb);
-            link.map_or((most_mb, "more than PCIe 6.0 x4"), |(_, rate_mb, what)| (rate_mb, what))
+            link.map_or((most_mb, "more than PCIe 5.0 x4"), |(_, rate_mb, what)| (rate_mb, what))
         }
     };
     let rate_mb = rate_mb.max(most_mb.ceil());

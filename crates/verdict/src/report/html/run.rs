@@ -255,7 +255,7 @@ fn quantities(
         quantities.push(named(name, &quantity.unit, quantity.better, tie));
         for (layout, samples) in layouts.layouts.iter().zip(&samples) {
             let Some(value) = median(samples) else { continue };
-            let label = factors.label(&layout.at);
+            let label = layouts.label(&layout.at);
             let measured = (value, noise.interval(samples), samples.len());
             told.row(place, (&layout.at, &label, factors), measured);
         }
