@@ -42,11 +42,10 @@ impl Asked {
     ///
     /// Where no such drive is known.
     pub fn read(text: &str) -> Result<Self> {
-        let digits = text.trim_start().chars().take_while(char::is_ascii_digit).count();
-        let (count, rest) = text.trim_start().split_at(digits);
-        let (count, name) = match rest.trim_start().strip_prefix(['x', 'X', '×', '*']) {
-            Some(name) if digits > 0 => (count.parse().ok(), name.trim()),
-            _ => (None, text.trim()),
+        let (number, rest) = number(text);
+        let (count, name) = match counted(text) {
+            Some((count, name)) => (count, name),
+            None => (None, text.trim()),
         };
         if name.is_empty() {
             return Err(Error::input(format!("--drives {text}: {FORM}")));
@@ -55,7 +54,6 @@ impl Asked {
             if let Some(of_kinds) = mixed::of_kinds(text) {
                 return of_kinds;
             }
-            let number = &text.trim_start()[..digits];
             let why = without_x(number, rest).or_else(|| no_one_drive(name));
             why.unwrap_or(error).context("--drives")
         })?;
@@ -166,6 +164,19 @@ impl Drives {
     pub fn read(text: &str) -> Result<Self> {
         Asked::read(text)?.within(None, None)
     }
+}
+
+/// The digits in front, and what stands behind them.
+fn number(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    text.split_at(text.chars().take_while(char::is_ascii_digit).count())
+}
+
+/// `8x ST18000NM000J`: how many, if that is a number that there may be, and of what.
+pub(crate) fn counted(text: &str) -> Option<(Option<usize>, &str)> {
+    let (number, rest) = number(text);
+    let name = rest.trim_start().strip_prefix(['x', 'X', '×', '*'])?;
+    (!number.is_empty()).then(|| (number.parse().ok(), name.trim()))
 }
 
 /// Disks of one model that a system has.

@@ -1,10 +1,11 @@
 //! Drives of several sizes: what one array leaves unused of the larger ones, and what to do with it.
 
+use crate::drives::{DRIVES_MAX, counted};
 use block::units::{SECTOR_BYTES, format_decimal};
+use lab::Error;
 use lab::catalogue;
 use lab::experiment::Trial;
 use lab::map::unused;
-use lab::{Error, Result};
 
 /// What stays unused on the volume of a trial, and what to do with it.
 pub(crate) fn line(trial: &Trial) -> Option<(String, String)> {
@@ -42,9 +43,20 @@ fn to_do(sectors: &[u64]) -> String {
 /// Why `2x wd40efrx, 2x wd80efax` is no question of tune, where all of it are known drives: what one array would leave unused,
 /// and what to ask instead.
 pub(crate) fn of_kinds(text: &str) -> Option<Error> {
-    let kinds: Vec<(usize, catalogue::Drive)> =
-        text.split([',', '+']).map(|part| kind(part).ok()).collect::<Option<_>>()?;
-    let [_, _, ..] = kinds.as_slice() else { return None };
+    let parts: Vec<(usize, catalogue::Drive)> =
+        text.split([',', '+']).map(kind).collect::<Option<_>>()?;
+    let [_, _, ..] = parts.as_slice() else { return None };
+    let mut kinds: Vec<(usize, catalogue::Drive)> = Vec::new();
+    for (count, drive) in parts {
+        match kinds.iter_mut().find(|(_, known)| known.name == drive.name) {
+            Some((sum, _)) => *sum += count,
+            None => kinds.push((count, drive)),
+        }
+    }
+    if let [(count, drive)] = kinds.as_slice() {
+        let name = &drive.name;
+        return Some(Error::input(format!("--drives {text}: write `{count}x {name}`")));
+    }
     let each = kinds.iter().flat_map(|(count, drive)| vec![drive.sectors(); *count]);
     let sectors: Vec<u64> = each.collect();
     let least = sectors.iter().copied().min()?;
@@ -77,15 +89,10 @@ pub(crate) fn of_kinds(text: &str) -> Option<Error> {
 }
 
 /// A number and a drive of the catalogue.
-fn kind(part: &str) -> Result<(usize, catalogue::Drive)> {
-    let part = part.trim();
-    let digits = part.chars().take_while(char::is_ascii_digit).count();
-    let (count, rest) = part.split_at(digits);
-    let name = rest.trim_start().strip_prefix(['x', 'X', '×', '*']);
-    let (Some(name), Ok(count @ 1..=64)) = (name, count.parse()) else {
-        return Err(Error::input("no number and no drive"));
-    };
-    Ok((count, catalogue::drive(name.trim())?))
+fn kind(part: &str) -> Option<(usize, catalogue::Drive)> {
+    let (count, name) = counted(part)?;
+    let count = count.filter(|count| (1..=DRIVES_MAX).contains(count))?;
+    Some((count, catalogue::drive(name).ok()?))
 }
 
 #[cfg(test)]
@@ -103,6 +110,8 @@ mod tests {
             told.contains("(`--drives '2x wd40efax'`, then `--drives '2x st8000as0002'`)"),
             "{told}"
         );
+        let told = of_kinds("2x wd40efax, 3x WD40EFAX").unwrap().to_string();
+        assert!(told.ends_with(": write `5x wd40efax`"), "{told}");
         // What is larger than all others together has no partner for all of it.
         let told = of_kinds("2x 980 pro 1tb, 3x wd40efax, 1x st18000nm000j").unwrap().to_string();
         assert!(told.contains("the smallest, 1 TB: take drives of one size. Ask"), "{told}");

@@ -507,6 +507,8 @@ mod tests {
         let cameras = "for cameras write `surveillance`: other numbers by `--set workload.jobs=64` (cameras) and \
                        `--set workload.rate=1MB/s` (of each)";
         assert!(of("video").ends_with(&format!("`video`; for players write `media`; {cameras}")));
+        let video = of("video-surveillance");
+        assert!(video.ends_with(&format!("`video-surveillance`; {cameras}")), "{video}");
         assert!(of("cctv").ends_with(&format!("`cctv`; {cameras}")));
         // Cameras wait for nobody: of the layouts that keep their rate the one with the most room is the answer.
         let work = Work::find("surveillance", &Drives::read("8x st18000nm000j").unwrap()).unwrap();

@@ -157,7 +157,7 @@ pub(crate) fn validate(name: &str, flags: &ValidateFlags) -> Result<String> {
 fn left_out(grid: &Grid) -> String {
     let lines = grid.left_out.iter().map(|(why, count)| match count {
         1 => format!("left out: {why}\n"),
-        _ => format!("left out: {why} ({count} rows)\n"),
+        _ => format!("left out: {why} ({count} times)\n"),
     });
     lines.collect()
 }

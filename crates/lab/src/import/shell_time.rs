@@ -89,6 +89,8 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
             if open.len() < LINES.len() {
                 continue;
             }
+            // The first sample is what a command is judged by.
+            open.sort_by_key(|(sample, _)| *sample != "elapsed_s");
             std::mem::take(&mut open)
         } else {
             if line.starts_with("Command exited with") || line.starts_with("Command terminated by")

@@ -252,6 +252,8 @@ fn what_time_says_in_every_shell() {
          \tPercent of CPU this job got: 29%\n\tElapsed (wall clock) time (h:mm:ss or m:ss): 0:12.345\n",
     ] {
         close(&of(text, "elapsed_s"), &[12.345]);
+        let table = read("t.txt", text);
+        assert_eq!(table.rows[0].samples.keys().next().unwrap(), "elapsed_s", "{text}");
         close(&of(text, "user_s"), &[1.234]);
         close(&of(text, "system_s"), &[2.345]);
     }

@@ -1,7 +1,7 @@
 //! Power cuts: what was written is recorded once, and the media are made again as they were at each instant.
 
+use super::Ready;
 use super::job::Job;
-use super::{KernelRig, Ready};
 use crate::error::{Error, Result};
 use crate::experiment::Trial;
 use crate::record::Measured;
@@ -47,7 +47,7 @@ pub(super) fn add(
         let torn = torn_pages(ready.trial, &media);
         let lost = cuts.lose_member.then_some((number % disks as u64) as usize);
         let cut = Cut { durable, lost };
-        let found = look(ready.rig, ready.trial, cut, media)?;
+        let found = look(ready, cut, media)?;
         shown.count(instant - window.began_at, cut, torn, &found);
     }
     let values = [
@@ -82,9 +82,10 @@ impl Shown {
 }
 
 /// Boots a kernel over what the disks hold, which assembles, mounts and looks for the files that were durable.
-fn look(rig: &KernelRig, trial: &Trial, cut: Cut, media: Vec<Medium>) -> Result<Found> {
+fn look(ready: &Ready<'_>, cut: Cut, media: Vec<Medium>) -> Result<Found> {
+    let (rig, trial) = (ready.rig, ready.trial);
     let job = Job::new(&rig.experiment, trial).after(cut).to_bytes()?;
-    let report = rig.boot(trial, None, With { media, ..With::default() }, &job)?;
+    let report = rig.boot(trial, ready.stop.as_ref(), With { media, ..With::default() }, &job)?;
     let answer =
         report.answer.ok_or_else(|| Error::failure("a guest after a power cut gave no answer"))?;
     let found: std::result::Result<Found, String> =
