@@ -78,16 +78,29 @@ impl Prepared for Remembered<'_> {
 /// A trial that is asked for again has the same record, and what differs in anything but its names has its own.
 #[test]
 fn what_is_remembered_is_what_the_model_measures() {
-    let of = |rig: &dyn Rig, depth: u32, seed: u64| {
-        let text = format!(
-            "run = {{ repeats = 1, seed = {seed} }}\nvolume.drives = '2xwd740gd'\nvolume.level = 'md-mirror'\n\
-             [workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 100\ndepth = {depth}\n"
-        );
+    let of = |rig: &dyn Rig, change: (&str, &str)| {
+        let text = "run = { repeats = 1, seed = 1, precision = '5%' }\nhost.name = 'linux-6.1'\n\
+                    volume.drives = '2xwd740gd'\nvolume.level = 'md-mirror'\n\
+                    [workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 100\ndepth = 1\n";
+        assert!(text.contains(change.0), "{change:?}");
+        let text = text.replace(change.0, change.1);
         let experiment = lab::experiment::Experiment::parse("some.toml", &text).unwrap();
         let records = crate::tried::run_alone(&experiment, rig).unwrap();
         serde_json::to_value(&records).unwrap()
     };
-    for (depth, seed) in [(1, 1), (2, 1), (1, 2), (1, 1), (2, 1)] {
-        assert_eq!(of(&Sim, depth, seed), of(&sim::Sim, depth, seed), "{depth} {seed}");
+    let as_it_is = ("depth = 1", "depth = 1");
+    for change in [
+        as_it_is,
+        ("depth = 1", "depth = 2"),
+        ("seed = 1", "seed = 2"),
+        ("linux-6.1", "ideal"),
+        ("md-mirror", "md-stripe"),
+        ("2xwd740gd", "2xst18000nm000j"),
+        ("count = 100", "runtime = '1s'"),
+        ("'5%'", "'1%'"),
+        as_it_is,
+        ("depth = 1", "depth = 2"),
+    ] {
+        assert_eq!(of(&Sim, change), of(&sim::Sim, change), "{change:?}");
     }
 }

@@ -397,6 +397,19 @@ fn keys_of_a_trace_that_mean_nothing_are_refused() {
     assert!(Path::new(&bare).exists());
 }
 
+fn a_disk_is_overloaded_and_flash_is_not(file: &str) {
+    let of = |drive: &str| {
+        let text = format!(
+            "[volume]\ndrives = '{drive}'\nlevel = 'single'\n[workload.t]\nkind = 'trace'\nfile = '{file}'\n"
+        );
+        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+        rig::run(&Sim, &plan.trials[0]).unwrap()
+    };
+    let (disk, flash) = (of("1xwd740gd"), of("1x980-pro-1tb"));
+    assert_eq!((disk.value("overloaded"), disk.value("steady")), (Some(1.0), Some(0.0)));
+    assert_eq!(flash.value("overloaded"), None);
+}
+
 /// More comes than a disk can do: found, and nothing of its latency is called steady.
 #[test]
 fn a_trace_that_is_too_fast_is_overloaded() {
@@ -407,16 +420,7 @@ fn a_trace_that_is_too_fast_is_overloaded() {
     };
     let text = (0..4000).map(line).collect::<Vec<_>>().join("\n");
     let file = written(&at, "msr", text.as_bytes());
-    let keys = |drive: &str| {
-        let text = format!(
-            "[volume]\ndrives = '{drive}'\nlevel = 'single'\n[workload.t]\nkind = 'trace'\nfile = '{file}'\n"
-        );
-        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
-        rig::run(&Sim, &plan.trials[0]).unwrap()
-    };
-    let (disk, flash) = (keys("1xwd740gd"), keys("1x980-pro-1tb"));
-    assert_eq!((disk.value("overloaded"), disk.value("steady")), (Some(1.0), Some(0.0)));
-    assert_eq!(flash.value("overloaded"), None);
+    a_disk_is_overloaded_and_flash_is_not(&file);
 }
 
 /// What waits for its flush has come, too: more of them than a disk can do are as much too fast.
@@ -429,16 +433,7 @@ fn commits_that_come_too_fast_are_overloaded() {
         format!("8,0 1 3 {s}.{ms:03}000000 9 Q FWFS {} + 8 [jbd2]\n", 8 * (index % 1000))
     };
     let file = written(&at, "fwfs", (0..2000).map(line).collect::<String>().as_bytes());
-    let of = |drive: &str| {
-        let text = format!(
-            "[volume]\ndrives = '{drive}'\nlevel = 'single'\n[workload.t]\nkind = 'trace'\nfile = '{file}'\n"
-        );
-        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
-        rig::run(&Sim, &plan.trials[0]).unwrap()
-    };
-    let (disk, flash) = (of("1xwd740gd"), of("1x980-pro-1tb"));
-    assert_eq!((disk.value("overloaded"), disk.value("steady")), (Some(1.0), Some(0.0)));
-    assert_eq!(flash.value("overloaded"), None);
+    a_disk_is_overloaded_and_flash_is_not(&file);
 }
 
 /// Reads and writes at random on a disk, with a write cache, at 90 a second.

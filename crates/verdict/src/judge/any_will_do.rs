@@ -1,11 +1,8 @@
 //! Choices that make no difference beside those that do: with the best of the others, each of their values ties.
 
-use super::layouts::sorted_words;
 use super::{Ranked, Standing, Verdict};
-use crate::cells::compare;
 use crate::tables::listed;
 use serde_json::{Map, Value as Json};
-use std::collections::{BTreeMap, BTreeSet};
 use store::record::short_key;
 
 type At = Map<String, Json>;
@@ -57,31 +54,6 @@ impl Verdict {
         is_the_same_but_for(&self.any_will_do, a, b)
     }
 
-    /// The kinds of layouts, each of one name by what makes a difference.
-    pub(super) fn kinds(&self) -> Kinds<'_> {
-        let mut kinds = Kinds { free: &self.any_will_do, mixed: BTreeSet::new() };
-        if kinds.free.is_empty() {
-            return kinds;
-        }
-        let mut stands: BTreeMap<String, Standing> = BTreeMap::new();
-        for ranked in &self.ranked {
-            let name = kinds.name(&ranked.at);
-            let is_behind = |of: Standing| of == Standing::Behind;
-            match stands.get(&name) {
-                Some(of) if is_behind(*of) != is_behind(ranked.standing) => {
-                    kinds.mixed.insert(name);
-                }
-                Some(_) => {}
-                None => {
-                    stands.insert(name, ranked.standing);
-                }
-            }
-        }
-        let left_out = self.left_out.iter().map(|out| kinds.name(&out.at)).collect::<Vec<_>>();
-        kinds.mixed.extend(left_out);
-        kinds
-    }
-
     /// Whether it is a choice that makes a difference.
     pub(super) fn matters(&self, path: &String) -> bool {
         !self.any_will_do.contains(path) && !self.given.contains(path)
@@ -117,60 +89,6 @@ impl Verdict {
         let alike =
             self.ranked.iter().filter(|of| best.is_some_and(|at| self.is_the_same(&of.at, at)));
         format!("{} ({})", short_key(path), self.values(path, alike.map(|of| &of.at)))
-    }
-
-    /// The values that these have: `64KiB and 512KiB`, or where they are many and no other lies between them, the first and the last.
-    pub(super) fn values<'a>(&self, path: &str, all: impl Iterator<Item = &'a At>) -> String {
-        let values = distinct(path, all);
-        let ranked = self.ranked.iter().map(|ranked| &ranked.at);
-        let tried = distinct(path, ranked.chain(self.left_out.iter().map(|out| &out.at)));
-        let shown = |value: &&Json| self.factors.with_unit(path, value);
-        match values.as_slice() {
-            [first, .., last] if values.len() > NAMED && first.is_number() => {
-                let place = |of: &&Json| tried.iter().position(|value| value == of);
-                let (from, to) = (place(first), place(last));
-                let is_all = from.zip(to).is_some_and(|(from, to)| to - from + 1 == values.len());
-                if is_all {
-                    return format!("{} to {}", shown(first), shown(last));
-                }
-            }
-            _ => {}
-        }
-        listed(&values.iter().map(shown).collect::<Vec<_>>())
-    }
-}
-
-/// As many values as are read in a sentence.
-const NAMED: usize = 3;
-
-/// Each value that these have, in order.
-fn distinct<'a>(path: &str, all: impl Iterator<Item = &'a At>) -> Vec<&'a Json> {
-    let mut values: Vec<&Json> = Vec::new();
-    for value in all.filter_map(|at| at.get(path)) {
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    values.sort_by(|a, b| compare(a, b));
-    values
-}
-
-/// Kinds of layouts, which are the same in what makes a difference.
-pub(super) struct Kinds<'a> {
-    free: &'a [String],
-    /// Those of which some are behind the best and others not, or were left out.
-    mixed: BTreeSet<String>,
-}
-
-impl Kinds<'_> {
-    fn name(&self, at: &At) -> String {
-        let matters = at.iter().filter(|(path, _)| !self.free.contains(path));
-        sorted_words(&matters.map(|(path, value)| (path.clone(), value.clone())).collect())
-    }
-
-    /// Whether all of its kind stand to the best as this one does, so that one name does for them.
-    pub(super) fn stands_as_one(&self, at: &At) -> bool {
-        self.free.is_empty() || !self.mixed.contains(&self.name(at))
     }
 }
 
