@@ -152,7 +152,21 @@ impl Inventory {
                 return Err(Error::input(message));
             }
         }
+        inventory.add_named_members();
         Ok(inventory)
+    }
+
+    /// Adds the members of volumes that no listing has, and whose names in `/dev/disk/by-id` say what they are.
+    fn add_named_members(&mut self) {
+        let members: Vec<String> =
+            self.volumes.iter().flat_map(|volume| volume.members.clone()).collect();
+        for device in members {
+            if self.disk_of(&device).is_none()
+                && let Some(model) = by_id::model_of(&device)
+            {
+                self.add(HeldDisk { device, model, ..HeldDisk::default() });
+            }
+        }
     }
 
     fn take_in(&mut self, label: &str, text: &str) -> Result<()> {

@@ -8,6 +8,7 @@ mod admit;
 mod calibration;
 #[cfg(target_os = "linux")]
 pub mod disks;
+pub(crate) mod example_sizes;
 mod flags;
 #[cfg(target_os = "linux")]
 pub mod guard;

@@ -6,7 +6,7 @@
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
 use crate::experiment::{Experiment, Plan, Trial, factors_as_written, no_kind};
-use crate::rig::{Rig, memory, not_linuxs, small_queues, sorted};
+use crate::rig::{Rig, example_sizes, memory, not_linuxs, small_queues, sorted};
 use crate::runner::{self, Enough, Finished, Outcome, Part, Progress, same_cell};
 use crate::trace;
 use crate::workload::Work;
@@ -102,6 +102,7 @@ impl<'a> Run<'a> {
             plan.warnings.extend(sorted::warning(&experiment.origin, &plan));
             plan.warnings.extend(small_queues::warning(&experiment.origin, &plan));
             plan.warnings.extend(not_linuxs::warning(&experiment.origin, &plan));
+            plan.warnings.extend(example_sizes::warning(&experiment.origin, &plan));
         }
         let manifest = manifest(experiment, &plan, rig);
         Ok(Run {

@@ -356,6 +356,12 @@ impl Drive {
         self.model.of().is_remote()
     }
 
+    /// Whether its limits follow from its size, and that is its file's example: nobody has said which size it is of.
+    pub fn has_an_examples_limits(&self) -> bool {
+        let follows = |key: &str| self.sheet.gives(key);
+        !self.sheet.is_known("sectors") && cloud::OF_THE_SIZE.iter().copied().any(follows)
+    }
+
     /// How it is filled when a run begins, or what burst credit it has; none where that makes no difference.
     pub fn state(&self) -> Option<&'static str> {
         self.model.of().state()

@@ -127,6 +127,11 @@ impl Sheet {
         cited.note.as_deref()
     }
 
+    /// Whether it has a figure.
+    pub(super) fn gives(&self, key: &str) -> bool {
+        self.figures.iter().any(|(figure, _)| figure.key == key)
+    }
+
     /// Whether a figure is given and no estimate of its file's.
     pub(super) fn is_known(&self, key: &str) -> bool {
         let cited = self.figures.iter().find(|(figure, _)| figure.key == key).map(|(_, of)| of);

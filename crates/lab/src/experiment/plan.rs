@@ -347,7 +347,9 @@ impl Plan {
                 self.idle.note(&drive, keys, values);
                 known.insert(name.clone(), Arc::new(drive));
             }
-            members.push(Member::Modelled { drive: Arc::clone(&known[&name]), sectors });
+            let member = Member::modelled(Arc::clone(&known[&name]), sectors);
+            members
+                .push(member.map_err(|error| error.context(format!("{origin}: `volume.{key}`")))?);
         }
         Ok(members)
     }

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::keys::{
     FromValue, RATE, SIZE, SIZE_OR_ZERO, Takes, Value, choice, condition, keys, words,
 };
-use block::{LEVELS, Layout, LayoutError, Level};
+use block::units::format_bytes;
+use block::{LEVELS, Layout, LayoutError, Level, SECTOR_BYTES};
 use std::sync::Arc;
 use store::factor::{DEFAULT_INTERLEAVE, DEFAULT_LEVEL};
 use store::members::{MemberSpec, parse_members, stated_failed};
@@ -304,6 +305,23 @@ impl From<&RealMember> for Member {
 }
 
 impl Member {
+    /// A drive, of which `sectors` are used; all of them where none are said.
+    ///
+    /// # Errors
+    ///
+    /// Where its limits follow from its size and nobody says that: `gp2:200GiB` could be a volume of that size or a part of a
+    /// larger one.
+    pub(super) fn modelled(drive: Arc<Drive>, sectors: Option<u64>) -> Result<Self> {
+        if let Some(part) = sectors.filter(|_| drive.has_an_examples_limits()) {
+            let (name, part) = (&drive.name, format_bytes(part * SECTOR_BYTES));
+            return Err(Error::input(format!(
+                "`{name}:{part}`: what it makes follows from its size; write `{name}[size={part}]` for a volume of that size, \
+                 `{name}[size=…]:{part}` for a part of a larger one"
+            )));
+        }
+        Ok(Member::Modelled { drive, sectors })
+    }
+
     /// The sectors of it that the volume uses.
     ///
     /// # Errors

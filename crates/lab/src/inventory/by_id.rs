@@ -72,6 +72,19 @@ impl Ids {
     }
 }
 
+/// The model in a name of `ata` or `nvme`: `ST18000NM000J-2TV103` of `ata-ST18000NM000J-2TV103_ZR50AAA1-part1`.
+pub(super) fn model_of(name: &str) -> Option<String> {
+    let (bus, rest) = without_part(name).split_once('-')?;
+    // A namespace may stand behind the serial number of an NVMe drive.
+    let rest = match bus {
+        "ata" => rest,
+        "nvme" => rest.strip_suffix("_1").unwrap_or(rest),
+        _ => return None,
+    };
+    let (model, _serial) = rest.rsplit_once('_')?;
+    Some(model.replace('_', " "))
+}
+
 /// As udev writes them: each run of spaces is one underscore, and there is none at an end.
 fn underscored(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join("_")
@@ -89,6 +102,20 @@ fn without_part(name: &str) -> &str {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn names_have_the_model() {
+        for (name, model) in [
+            ("ata-ST18000NM000J-2TV103_ZR50AAA1-part1", Some("ST18000NM000J-2TV103")),
+            ("ata-WDC_WD120EMFZ-11A6JA0_9AGB", Some("WDC WD120EMFZ-11A6JA0")),
+            ("nvme-Samsung_SSD_980_PRO_1TB_S5GX_1", Some("Samsung SSD 980 PRO 1TB")),
+            ("nvme-eui.0025385b11b2c3d4", None),
+            ("wwn-0x5000c500d1e2f3a4", None),
+            ("sda1", None),
+        ] {
+            assert_eq!(model_of(name).as_deref(), model, "{name}");
+        }
+    }
 
     #[test]
     fn names_mean_one_disk() {

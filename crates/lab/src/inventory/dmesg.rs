@@ -48,6 +48,11 @@ pub(super) fn read(inventory: &mut Inventory, text: &str) {
         let device = device.and_then(|_| devices.get(address.as_str()));
         let name = device.cloned().unwrap_or_else(|| format!("ata{number}"));
         let concerns = port.concerns(&name);
+        // Where the lines of SCSI's layer are missing, these alone say what there is.
+        if at_address.is_empty() && devices.is_empty() && !port.model.is_empty() {
+            let (model, bytes) = (port.model, port.bytes);
+            inventory.add(HeldDisk { device: name.clone(), model, bytes, ..HeldDisk::default() });
+        }
         match inventory.disks.iter_mut().find(|disk| disk.device == name) {
             Some(disk) => concerns.into_iter().for_each(|concern| disk.concern(concern)),
             None => inventory.notes.extend(concerns),
@@ -62,6 +67,7 @@ struct Port {
     /// The rate of its link, in tenths of Gbit/s.
     link: Option<u32>,
     takes_one: bool,
+    bytes: Option<u64>,
 }
 
 impl Port {
@@ -70,8 +76,9 @@ impl Port {
         if let Some(rest) = said.strip_prefix("SATA link up ") {
             let rate = rest.split_whitespace().next().and_then(|rate| rate.parse::<f64>().ok());
             self.link = rate.map(|rate| (rate * 10.0) as u32);
-        } else if said.contains("NCQ (not used)") {
-            self.takes_one = true;
+        } else if let Some((sectors, rest)) = said.split_once(" sectors, ") {
+            self.bytes = sectors.parse::<u64>().ok().and_then(|sectors| sectors.checked_mul(512));
+            self.takes_one = rest.contains("NCQ (not used)");
         } else if let Some((_, rest)) =
             said.split_once(": ").filter(|(kind, _)| kind.starts_with("ATA-"))
         {

@@ -13,10 +13,18 @@ pub(super) fn read(inventory: &mut Inventory, label: &str, text: &str) -> Result
     for device in list(&json, "Devices") {
         nvme(inventory, device);
         // Newer versions nest what older ones list.
-        for controller in list(device, "Subsystems").iter().flat_map(|one| list(one, "Controllers"))
-        {
-            for namespace in list(controller, "Namespaces") {
-                nvme_of(inventory, controller, namespace);
+        for subsystem in list(device, "Subsystems") {
+            let controllers = list(subsystem, "Controllers");
+            for controller in controllers {
+                for namespace in list(controller, "Namespaces") {
+                    nvme_of(inventory, controller, namespace);
+                }
+            }
+            // Where one namespace may have several paths, it is the subsystem's: any of its controllers says what it is.
+            for namespace in list(subsystem, "Namespaces") {
+                if let Some(controller) = controllers.first() {
+                    nvme_of(inventory, controller, namespace);
+                }
             }
         }
     }

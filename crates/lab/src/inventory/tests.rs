@@ -665,6 +665,49 @@ fn odd_best_sizes_and_zones_are_said() {
     }
 }
 
+/// Where one namespace may have several paths, nvme-cli lists it under the subsystem, and no disk was found.
+#[test]
+fn namespaces_of_subsystems_are_disks() {
+    let subsystem = |number: usize, own: &str, shared: &str| {
+        format!(
+            r#"{{"Controllers":[{{"ModelNumber":"Samsung SSD 990 PRO 2TB","SerialNumber":"S{number}","Namespaces":[{own}],"Paths":[]}}],"Namespaces":[{shared}]}}"#
+        )
+    };
+    let listed = |is_shared: bool| {
+        let all = [0, 1].map(|number| {
+            let one = format!(r#"{{"NameSpace":"nvme{number}n1","PhysicalSize":2000398934016}}"#);
+            if is_shared { subsystem(number, "", &one) } else { subsystem(number, &one, "") }
+        });
+        format!("{{\"Devices\":[{{\"Subsystems\":[{}]}}]}}", all.join(","))
+    };
+    let of_controllers = experiment(&[&listed(false)]).unwrap();
+    assert_eq!(experiment(&[&listed(true)]).unwrap(), of_controllers);
+    assert_eq!(planned(&of_controllers).2, vec!["iocost-samsung-ssd-990-pro-2tb"; 2]);
+}
+
+/// The lines of libata alone were no disks, and beside one of a BSD that one was asked about.
+#[test]
+fn ports_say_what_is_behind_them_where_nothing_else_does() {
+    let ports = "[    1.0] ata1.00: ATA-11: ST18000NM000J-2TV103, SN02, max UDMA/133\n\
+                 [    1.0] ata1.00: 35156656128 sectors, multi 16: LBA48 NCQ (depth 32), AA\n\
+                 [    1.0] ata2.00: ATA-11: ST18000NM000J-2TV103, SN02, max UDMA/133\n";
+    assert_eq!(planned(&experiment(&[ports]).unwrap()).2, vec!["st18000nm000j"; 2]);
+    let beside =
+        format!("{ports}ada0: <WDC WD140EDFZ-11A0VA0 81.00A81> ACS-2 ATA SATA 3.x device\n");
+    assert_eq!(planned(&experiment(&[&beside]).unwrap()).2, vec!["st18000nm000j"; 2]);
+}
+
+/// Names of `/dev/disk/by-id` have the model, and `lsblk` was asked for all the same.
+#[test]
+fn members_with_their_model_in_their_name_are_known() {
+    let member = |serial: &str| format!("\t  ata-ST18000NM000J-2TV103_{serial}  ONLINE  0 0 0\n");
+    let members: String = ["ZR50AAAA", "ZR50AAAB", "ZR50AAAC"].map(member).concat();
+    let pool = format!(
+        "  pool: tank\nconfig:\n\n\tNAME STATE\n\ttank ONLINE\n\t raidz1-0 ONLINE\n{members}errors: none\n"
+    );
+    assert_eq!(planned(&experiment(&[&pool]).unwrap()).2, vec!["st18000nm000j"; 3]);
+}
+
 /// A card reader without a card got advice on how to measure it.
 #[test]
 fn what_has_no_bytes_is_no_disk() {

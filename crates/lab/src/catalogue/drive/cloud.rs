@@ -129,6 +129,10 @@ pub struct Cloud {
 /// The largest command that Linux sends, in bytes.
 const COMMAND_BYTES: u32 = 512 * 1024;
 
+/// What makes a volume's limits follow from its size.
+pub(super) const OF_THE_SIZE: [&str; 3] =
+    ["iops_per_gib", "mb_per_s_per_gib", "burst_mb_per_s_per_gib"];
+
 /// A network that nobody knows the rate of.
 const INTERFACE_BYTES_PER_S: f64 = 1e12;
 
