@@ -87,9 +87,24 @@ impl Asked {
     }
 
     fn so_many(self, count: usize) -> Result<Drives> {
+        if self.devices.is_empty() {
+            check_instance(&self.drive, count)?;
+        }
         let drives = Drives::new(count, self.drive).map_err(|error| error.context("--drives"))?;
         let devices = self.devices.into_iter().take(count).collect();
         Ok(Drives { devices, ..drives })
+    }
+}
+
+/// Whether one instance has so many of a disk that goes with instances: no array is made over several machines' disks.
+fn check_instance(drive: &Drive, count: usize) -> Result<()> {
+    match drive.most_per_instance().zip(drive.per_instance()) {
+        Some((most, counts)) if count > most => Err(Error::input(format!(
+            "--drives: no instance has {count} of {}: {counts}; ask for as many as one has, or for a disk of a larger instance (`ileave \
+             drives`)",
+            drive.name
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -213,9 +228,14 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
     let free = unknown.iter().find(|unknown| !is_used(unknown));
     let most = most.filter(|held| asked.is_some() || free.is_none() || !is_used(held));
     let Some(most) = most else {
-        let why = asked.map_or("none of its free disks is in the catalogue".to_string(), |asked| {
-            format!("it has no {} that is free", asked.drive.name)
-        });
+        let why = match asked {
+            // mdstat and its like name what volumes are made of, and not what that is.
+            _ if inventory.disks.is_empty() => {
+                "it has volumes, and does not say of which disks".into()
+            }
+            Some(asked) => format!("it has no {} that is free", asked.drive.name),
+            None => "none of its free disks is in the catalogue".to_string(),
+        };
         said.push("give what `lsblk -J -O` prints, or write --drives without --from".into());
         let next = said.join("; ");
         return Err(Error::input(format!("--from: {why}; {next}")));
@@ -493,6 +513,36 @@ mod tests {
         let volume = Asked::read("1x ebs-gp3[size=1024GiB]").unwrap();
         let volume = held(&inventory, Some(&volume)).unwrap().0;
         assert!(warned(&inventory, volume)[0].contains("nvme3n1: xfs"));
+    }
+
+    /// Of an array in use it was said that its disks are not in the catalogue.
+    #[test]
+    fn volumes_alone_say_nothing_of_their_disks() {
+        let mdstat = inventory(
+            "md0 : active raid5 sdc[2] sdb[1] sda[0]\n      100 blocks super 1.2 level 5, 512k chunk, algorithm 2 [3/3] [UUU]\n",
+        );
+        for asked in [None, Some(&Asked::read("3x st18000nm000j").unwrap())] {
+            let refused = held(&mdstat, asked).unwrap_err().to_string();
+            assert!(
+                refused.starts_with(
+                    "--from: it has volumes, and does not say of which disks; give what `lsblk"
+                ),
+                "{refused}"
+            );
+        }
+    }
+
+    /// Three disks of an instance that has one were laid out, with the commands.
+    #[test]
+    fn more_disks_than_an_instance_has_are_refused() {
+        let read = |text: &str| {
+            Drives::read(text).map(|drives| drives.count).map_err(|error| error.to_string())
+        };
+        let refused = read("3x m5d.large").unwrap_err();
+        assert!(refused.contains("no instance has 3 of m5d-75gb: m5d.large, r5d.large, m5ad.large and z1d.large have one; ask for"), "{refused}");
+        assert_eq!(read("8x i3.16xlarge"), Ok(8));
+        assert!(read("9x i3.16xlarge").is_err());
+        assert_eq!(read("9x 980 pro 1tb"), Ok(9));
     }
 
     /// Swap in use is the system's; where that is all there is, nothing is free.

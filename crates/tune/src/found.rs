@@ -8,7 +8,7 @@ use crate::commands::{Plan, near_level};
 use crate::confirm::Confirmed;
 use crate::front::{self, EVEN, FrontRow, room};
 use crate::pick::Why;
-use crate::question::Question;
+use crate::question::{DEFAULT_CHUNK, Question};
 use crate::spares::in_use;
 use block::layout::{Level, Spread};
 use block::units::{format_bytes, parse_bytes};
@@ -128,8 +128,12 @@ impl Found<'_> {
             }
             Why::Default => " (md's default chunk; nothing tried is reliably better)".into(),
             Why::Nearest => {
-                " (nothing tried is reliably better; of the layouts that tie, this is nearest to md's default)"
-                    .into()
+                let why = if self.best.level.has_stripe_cache() && self.best.chunk != DEFAULT_CHUNK {
+                    ": a stripe cache is to be set at each boot, a chunk once"
+                } else {
+                    ""
+                };
+                format!(" (nothing tried is reliably better; of the layouts that tie, this is nearest to md's default{why})")
             }
             Why::LessRisk => {
                 " (nothing tried is reliably better; of the layouts that tie, this loses all data least often)"
@@ -526,8 +530,8 @@ pub(crate) mod tests {
             line.map(|(_, text)| text)
         };
         assert_eq!(
-            said("2x m5d.large").unwrap(),
-            "an array is made of the disks of one instance: m5d.large, r5d.large, m5ad.large and z1d.large have one"
+            said("2x i3.4xlarge").unwrap(),
+            "an array is made of the disks of one instance: i3.2xlarge has one; i3.4xlarge has two; i3.8xlarge has four; i3.16xlarge and i3.metal have eight"
         );
         assert_eq!(said("2x 980 pro 1tb"), None);
     }
