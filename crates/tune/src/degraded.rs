@@ -380,6 +380,9 @@ mod tests {
     /// Two workloads are judged by shares: with a failed drive RAID 5 was said to do 1.00 of the best, and whole 0.3.
     #[test]
     fn a_share_with_a_failed_drive_is_of_the_same_best() {
+        if crate::tests::takes_long() {
+            return;
+        }
         let work = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two.fio");
         let asked = without_what_ifs(question("4x 980 pro 1tb", work, 1));
         let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
@@ -409,6 +412,9 @@ mod tests {
     /// Arrays side by side over the members in use have their speed, too, though other spares make them.
     #[test]
     fn groups_have_their_speed_with_a_failed_drive() {
+        if crate::tests::takes_long() {
+            return;
+        }
         let asked = without_what_ifs(question("13x wd740gd", "vm", 2));
         let found = crate::tune(&asked, &Sim, None, &mut |_| ()).unwrap();
         let row = found.front.iter().find(|row| row.level().unwrap().nested().is_some()).unwrap();

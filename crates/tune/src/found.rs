@@ -628,6 +628,9 @@ pub(crate) mod tests {
     /// One chunk is ahead wherever the spindles stand, by a quarter or by a half; one seed may show either.
     #[test]
     fn where_spindles_decide_the_choice_is_over_many_seeds() {
+        if crate::tests::takes_long() {
+            return;
+        }
         let asked = crate::question::tests::question("4x wuh721818ale6l4", "log", 1);
         let levels = vec!["md-raid10".into(), "md-raid6".into()];
         let asked = without_what_ifs(Question { safe: true, seed: 3, levels, ..asked });

@@ -118,7 +118,7 @@ fn one_disk_is_as_fast_as_in_the_model() {
 /// with ends, and is said to be one.
 #[test]
 fn requests_come_by_the_clock_in_the_kernel() {
-    if !has_kernel() {
+    if takes_long() || !has_kernel() {
         return;
     }
     let here = scratch();

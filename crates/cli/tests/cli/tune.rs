@@ -816,6 +816,9 @@ fn a_large_experiment_is_raced() {
 /// What a stripe without copies gives on cloud volumes is what it gives where it is asked for.
 #[test]
 fn cloud_volumes_are_shown_without_copies() {
+    if takes_long() {
+        return;
+    }
     let asked = ["tune", "--what-if", "0s", "--drives", "4x gp3", "--workload", "postgres"];
     let with = |more: &[&'static str]| [&asked[..], more].concat();
     let here = scratch();
@@ -841,9 +844,10 @@ fn cloud_volumes_are_shown_without_copies() {
 #[test]
 #[expect(clippy::print_stderr, reason = "what is not run is said")]
 fn the_guide_says_what_the_program_says() {
-    const SLOW: [&str; 6] = [
+    const SLOW: [&str; 7] = [
         "--workload backup",
         "--workload mail",
+        "--workload media",
         "--workload vm",
         "brownlee-2005",
         "rosen-1999",

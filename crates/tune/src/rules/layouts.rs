@@ -169,6 +169,9 @@ mod tests {
     /// Rosen's thirty readers are requests in flight: a quarter of what passes below the head for each but one.
     #[test]
     fn readers_are_requests_in_flight() {
+        if crate::tests::takes_long() {
+            return;
+        }
         let set = ["volume.interleave=32,2048", "fs.cylinders=16"];
         let rules = said("rosen-1999.toml", &set, true);
         assert_eq!((rules[0].says.as_str(), rules[0].agrees), ("707 KiB", Some(true)));

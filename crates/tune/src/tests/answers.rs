@@ -1,5 +1,6 @@
 //! What is answered, as data and as text, of one search each.
 
+use super::takes_long;
 use crate::remembered::Sim;
 use crate::work::Work;
 use crate::{Clock, Drives, Question, tune};
@@ -30,6 +31,9 @@ fn answer_within(clock: Clock, members: usize, work: &str, survive: usize) -> (V
 /// Only md has far copies: what other systems build instead is half as fast for one stream in order.
 #[test]
 fn near_copies_elsewhere_are_said_with_what_they_make() {
+    if takes_long() {
+        return;
+    }
     let (found, _) = answer_within(no_what_ifs(), 8, "restore", 1);
     assert_eq!(found["best"]["volume.level"], "md-raid10-f2");
     let commands = found["commands"].as_array().unwrap();
@@ -52,6 +56,9 @@ fn near_copies_elsewhere_are_said_with_what_they_make() {
 /// Many members are also tried as arrays side by side, and what is much safer is named beside the answer.
 #[test]
 fn many_members_are_tried_in_groups() {
+    if takes_long() {
+        return;
+    }
     let drives = Drives::new(12, catalogue::drive("st18000nm000j").unwrap()).unwrap();
     let work = Work::find("media", &drives).unwrap();
     // Three far copies are ahead of both; this is about parity.
@@ -93,6 +100,9 @@ fn a_default_is_not_kept_for_want_of_trials() {
 /// Each of two layouts is its own best where it is measured alone: shares of the best are of both together.
 #[test]
 fn shares_of_the_best_are_compared_with_each_other() {
+    if takes_long() {
+        return;
+    }
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two.fio");
     let drives = Drives::new(3, catalogue::drive("p4800x-375gb").unwrap()).unwrap();
     let work = Work::find(file, &drives).unwrap();
@@ -214,8 +224,7 @@ fn what_an_answer_does_not_hold_for_is_said() {
 /// 1079 MB/s of three disks whose media move 524: a short trial past the page cache only filled the drives' own.
 #[test]
 fn what_only_filled_caches_is_no_reason() {
-    // It fills the drives' caches, which takes 15 s: where everything is required.
-    if std::env::var_os("ILEAVE_REQUIRE").is_none() {
+    if takes_long() {
         return;
     }
     let drives = Drives::new(3, catalogue::drive("st16000nm001g").unwrap()).unwrap();
@@ -232,6 +241,9 @@ fn what_only_filled_caches_is_no_reason() {
 /// Only a bitmap makes this work flush: what is assumed of flushes is said of it, unless the answer says it of all.
 #[test]
 fn a_bitmap_on_flushes_that_nobody_measured_says_so() {
+    if takes_long() {
+        return;
+    }
     let said = |drive: &str, work: &str| {
         let drives = Drives::new(2, catalogue::drive(drive).unwrap()).unwrap();
         let work = Work::find(work, &drives).unwrap();
@@ -336,8 +348,7 @@ fn three_failures_are_survived_by_more_than_a_mirror_of_all() {
 /// A disk of an instance is replaced by nobody, and what its file guesses is said where the figure rests on it.
 #[test]
 fn disks_of_an_instance_are_what_they_are() {
-    // Three searches, two with their what-ifs, take half a minute: where everything is required.
-    if std::env::var_os("ILEAVE_REQUIRE").is_none() {
+    if takes_long() {
         return;
     }
     let answer = |name: &str, spares: usize, clock: Clock| {
