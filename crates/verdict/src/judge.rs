@@ -15,6 +15,7 @@ pub mod facts;
 mod failed;
 mod fill;
 mod guessed;
+mod hot;
 pub(crate) mod late;
 pub mod layouts;
 mod margin;
@@ -378,6 +379,7 @@ impl Verdict {
         points.extend(rebuild::told(&self.ranked, manifest, records));
         points.extend(rebuild::doubt(manifest, records));
         points.extend(repaired::told(records));
+        points.extend(hot::doubt(manifest, records));
         points.extend(once::told(self, manifest, records));
         points.extend(once::in_step(self, manifest, records));
         points.extend(once::unlike(self));
