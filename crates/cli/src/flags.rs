@@ -467,8 +467,8 @@ pub(crate) struct TreesFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct KeysFlags {
-    /// Kind of workload, section of the file, or kind of file of the catalogue, as in `untar`, `volume`, `flash` or
-    /// `host` [default: all keys]
+    /// Key, kind of workload, section of the file, or kind of file of the catalogue, as in `volume.interleave`, `depth`,
+    /// `untar`, `volume` or `flash` [default: all keys]
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]
