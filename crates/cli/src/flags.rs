@@ -118,6 +118,9 @@ pub(crate) struct RunFlags {
     /// Run one of N parts of the trials, as 2/7; `ileave merge` puts the parts together
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
+    /// Where to write why the shard cannot be run, if it cannot: for `ileave submit`
+    #[arg(long, value_name = "FILE", requires = "shard", hide = true)]
+    pub(crate) refusal: Option<PathBuf>,
     /// Trials side by side, at most [default: what the rig can]
     #[arg(long, value_name = "N", value_parser = lanes)]
     pub(crate) lanes: Option<u64>,
