@@ -78,8 +78,8 @@ fn rule(section: &SectionKeys, kind: &KindKeys, inner: &[&'static str]) -> Json 
     let names: Vec<&str> = names.chain(inner.iter().copied()).collect();
     // Each kind of a list must have the keys.
     let listed = json!({ "type": "array", "contains": { "const": kind.name } });
-    let named = json!({ "anyOf": [{ "const": kind.name }, listed] });
-    let chosen = json!({ "properties": { "kind": named } });
+    let one_of_them = json!({ "anyOf": [{ "const": kind.name }, listed] });
+    let chosen = json!({ "properties": { "kind": one_of_them } });
     let is_default = section.keys.iter().any(|key| key.default == Some(kind.name));
     let condition = if is_default {
         chosen

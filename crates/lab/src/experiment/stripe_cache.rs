@@ -46,8 +46,8 @@ mod tests {
             "[volume]\ndrives = '4xst18000nm000j'\n{volume}\n[workload.w]\nkind = 'random'\ncount = 1"
         );
         let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
-        let said = plan.trials.iter().map(|trial| check_stripe_cache(&trial.setup.volume));
-        said.filter_map(Result::err).next().map(|error| error.to_string())
+        let mut said = plan.trials.iter().map(|trial| check_stripe_cache(&trial.setup.volume));
+        said.find_map(Result::err).map(|error| error.to_string())
     }
 
     /// Three sizes of a stripe's stripe cache were compared, and none was better than the others.

@@ -49,7 +49,7 @@ impl Locks {
         let failed = |error| Error::failure(format!("cannot lock {}: {error}", path.display()));
         let identity = identity(&file).map_err(failed)?;
         if !self.known.contains(&identity) {
-            self.held.push(alone(path, file)?);
+            self.held.push(alone(path, &file)?);
             self.known.push(identity);
         }
         Ok(())
@@ -69,7 +69,7 @@ pub(super) fn check_free(path: &Path, device: Number) -> Result<()> {
 }
 
 /// Locks a file. Who only looks at a new disk, as udev does, is gone within half a second.
-fn alone(path: &Path, file: File) -> Result<Held> {
+fn alone(path: &Path, file: &File) -> Result<Held> {
     const TRIES: u32 = 10;
     let name = path.display();
     for attempt in 0..TRIES {
@@ -85,7 +85,7 @@ fn alone(path: &Path, file: File) -> Result<Held> {
             }
         }
     }
-    let by = holder(&file).unwrap_or("another program".into());
+    let by = holder(file).unwrap_or("another program".into());
     Err(Error::input(format!(
         "{name} is used by {by}, and of two runs on one device each would measure the other; wait for it to end, or take \
          another device"

@@ -27,9 +27,8 @@ impl Processors {
     pub(super) fn take(&self) -> Taken<'_> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let places = (0..free.len()).rev();
-            let lone =
-                places.filter_map(|place| Some((place, Some(self.lock(free[place])?)))).next();
+            let mut places = (0..free.len()).rev();
+            let lone = places.find_map(|place| Some((place, Some(self.lock(free[place])?))));
             if let Some((place, lock)) = lone.or(free.len().checked_sub(1).map(|last| (last, None)))
             {
                 let processor = free.remove(place);
