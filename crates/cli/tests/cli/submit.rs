@@ -302,6 +302,7 @@ fn a_sweep_in_kernels_is_handed_over_where_there_is_a_kernel() {
 /// What no task can run is no lost task: it was handed over three times.
 #[test]
 fn a_task_that_cannot_run_is_told_at_once() {
+    use std::os::unix::fs::PermissionsExt as _;
     if !has_parallel() {
         return;
     }

@@ -32,24 +32,24 @@ impl Locks {
     /// # Errors
     ///
     /// Where another program has it.
-    pub(super) fn take(&mut self, path: &Path, file: File, device: Option<Number>) -> Result<()> {
+    pub(super) fn take(&mut self, path: &Path, file: &File, device: Option<Number>) -> Result<()> {
         self.add(path, file)?;
         let system = System::here();
         for disk in device.map(|number| number.disks(&system)).into_iter().flatten() {
             // Whoever may open a partition need not be allowed its disk.
             let node = node(&system, disk);
             if let Ok(file) = File::open(&node) {
-                self.add(&node, file)?;
+                self.add(&node, &file)?;
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, path: &Path, file: File) -> Result<()> {
+    fn add(&mut self, path: &Path, file: &File) -> Result<()> {
         let failed = |error| Error::failure(format!("cannot lock {}: {error}", path.display()));
-        let identity = identity(&file).map_err(failed)?;
+        let identity = identity(file).map_err(failed)?;
         if !self.known.contains(&identity) {
-            self.held.push(alone(path, &file)?);
+            self.held.push(alone(path, file)?);
             self.known.push(identity);
         }
         Ok(())
@@ -65,7 +65,7 @@ pub(super) fn check_free(path: &Path, device: Number) -> Result<()> {
     let file = File::open(path);
     let file =
         file.map_err(|error| Error::input(format!("cannot open {}: {error}", path.display())))?;
-    Locks::default().take(path, file, Some(device))
+    Locks::default().take(path, &file, Some(device))
 }
 
 /// Locks a file. Who only looks at a new disk, as udev does, is gone within half a second.
@@ -147,16 +147,16 @@ mod tests {
         fs::write(&path, [0; 512]).unwrap();
         let open = || File::open(&path).unwrap();
         let mut one = Locks::default();
-        one.take(&path, open(), None).unwrap();
+        one.take(&path, &open(), None).unwrap();
         let mut beside = Locks::beside([&one].into_iter());
-        beside.take(&path, open(), None).unwrap();
+        beside.take(&path, &open(), None).unwrap();
         assert!(beside.held.is_empty(), "two members on one disk share its lock");
-        let said = Locks::default().take(&path, open(), None).unwrap_err().to_string();
+        let said = Locks::default().take(&path, &open(), None).unwrap_err().to_string();
         assert!(
             said.contains("a.img is used by ") && said.contains("wait for it to end"),
             "{said}"
         );
         drop(one);
-        Locks::default().take(&path, open(), None).unwrap();
+        Locks::default().take(&path, &open(), None).unwrap();
     }
 }

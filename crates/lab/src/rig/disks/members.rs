@@ -358,7 +358,7 @@ fn open_one(
     let lock = File::open(&found.path).map_err(failed)?;
     found.confirm(&lock)?;
     let mut locks = Locks::beside(earlier.iter().map(|member| &member.locks));
-    locks.take(&found.path, lock, found.device)?;
+    locks.take(&found.path, &lock, found.device)?;
     if !device && is_sparse(&file, found.bytes) {
         warnings.push(format!(
             "{name} has holes, and reading a hole reads no disk; fill it, or make it with `--create`"
