@@ -27,7 +27,7 @@ pub(super) fn check_keys_apply(
     }
     match settings.keys().find_map(|path| Some((path, path.strip_prefix("fs.")?))) {
         Some((path, key)) if !has_files => Err(Error::input(format!(
-            "{}: `{path}` has no effect without a file system; add one that has it: {} under [fs]",
+            "{}: `{path}` has no effect without a file system; add one: {} under [fs]",
             experiment.place(path),
             file_system_with(settings, |kind| kind.has(key))
         ))),
