@@ -13,7 +13,12 @@ pub const SECTOR_BYTES: u64 = 512;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnitError {
     /// It does not start with a number.
-    NoNumber(String),
+    NoNumber {
+        /// What was written.
+        text: String,
+        /// How it may be written.
+        like: &'static str,
+    },
     /// The word after the number is not a unit of what is measured.
     NoSuchUnit {
         /// The word.
@@ -35,8 +40,11 @@ pub enum UnitError {
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            UnitError::NoNumber(text) => {
-                write!(f, "`{text}` does not start with a number; write it like `64KiB` or `128`")
+            UnitError::NoNumber { text, like } => {
+                let is_negative =
+                    text.strip_prefix('-').is_some_and(|rest| split(rest, "").is_ok());
+                let wrong = if is_negative { "is below 0" } else { "does not start with a number" };
+                write!(f, "`{text}` {wrong}; write it like {like}")
             }
             UnitError::NoSuchUnit { unit, units } if unit.is_empty() => {
                 write!(f, "the unit is missing; write one of {units}")
@@ -65,9 +73,15 @@ const SIZES: &str = "KiB (or k), MiB (m), GiB (g), TiB (t), kB, MB, GB, TB, B, s
 const TIMES: &str = "ns, us, ms, s, min, h, d";
 const RATES: &str = "KiB/s, MiB/s, GiB/s, kB/s, MB/s, GB/s, B/s";
 
+/// How they are written.
+const LIKE_A_SIZE: &str = "`64KiB`";
+const LIKE_SECTORS: &str = "`64KiB`, or `128` for sectors";
+const LIKE_A_TIME: &str = "`10ms`";
+const LIKE_A_RATE: &str = "`2MB/s`";
+
 /// What is written of a size in powers of ten that powers of two are more likely meant by: `64KiB` for `64KB`.
 pub fn in_binary(text: &str) -> Option<String> {
-    let (number, unit) = split(text).ok()?;
+    let (number, unit) = split(text, LIKE_A_SIZE).ok()?;
     let meant = match unit.to_ascii_lowercase().as_str() {
         "kb" => "KiB",
         "mb" => "MiB",
@@ -84,7 +98,7 @@ pub fn in_binary(text: &str) -> Option<String> {
 ///
 /// Where `text` is no size.
 pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
-    let (number, unit) = split(text)?;
+    let (number, unit) = split(text, LIKE_A_SIZE)?;
     scale(text, number, if unit.is_empty() { 1 } else { bytes_per(unit)? }, "bytes")
 }
 
@@ -96,7 +110,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
 ///
 /// Where `text` is no size, or no whole number of sectors.
 pub fn parse_sectors(text: &str) -> Result<u64, UnitError> {
-    let (number, unit) = split(text)?;
+    let (number, unit) = split(text, LIKE_SECTORS)?;
     let bytes_each = if unit.is_empty() { SECTOR_BYTES } else { bytes_per(unit)? };
     let bytes = scale(text, number, bytes_each, "bytes")?;
     if !bytes.is_multiple_of(SECTOR_BYTES) {
@@ -118,7 +132,7 @@ pub fn parse_weighted(part: &str) -> Option<(Result<u64, UnitError>, u32)> {
 ///
 /// Where `text` is no time.
 pub fn parse_nanos(text: &str) -> Result<u64, UnitError> {
-    let (number, unit) = split(text)?;
+    let (number, unit) = split(text, LIKE_A_TIME)?;
     let nanos_each = match unit {
         "ns" => 1,
         "us" | "µs" => 1_000,
@@ -138,7 +152,7 @@ pub fn parse_nanos(text: &str) -> Result<u64, UnitError> {
 ///
 /// Where `text` is no rate.
 pub fn parse_bytes_per_s(text: &str) -> Result<u64, UnitError> {
-    let (number, unit) = split(text)?;
+    let (number, unit) = split(text, LIKE_A_RATE)?;
     let no_unit = || UnitError::NoSuchUnit { unit: unit.into(), units: RATES };
     let bytes = unit.strip_suffix("/s").map(str::trim).filter(|size| !size.is_empty());
     scale(
@@ -209,12 +223,12 @@ fn in_units(number: u64, units: &[(u64, &str)]) -> Option<String> {
 }
 
 /// The number in front and the unit behind it.
-fn split(text: &str) -> Result<(&str, &str), UnitError> {
+fn split<'a>(text: &'a str, like: &'static str) -> Result<(&'a str, &'a str), UnitError> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     if number.is_empty() || number == "." || number.matches('.').count() > 1 {
-        return Err(UnitError::NoNumber(text.into()));
+        return Err(UnitError::NoNumber { text: text.into(), like });
     }
     Ok((number, unit.trim()))
 }
@@ -290,6 +304,13 @@ mod tests {
         assert!(size.ends_with("512-byte sectors; did you mean `8KiB`?"), "{size}");
         let time = parse_nanos("10m").unwrap_err().to_string();
         assert_eq!(time, "`m` is not a unit of times; write `min` for minutes");
+        // Whoever wrote a time as advised for a size was told that its unit is missing.
+        let said = |error: UnitError| error.to_string();
+        let no_number = "`ten` does not start with a number; write it like ";
+        assert_eq!(said(parse_nanos("ten").unwrap_err()), format!("{no_number}`10ms`"));
+        assert_eq!(said(parse_bytes_per_s("ten").unwrap_err()), format!("{no_number}`2MB/s`"));
+        let below = said(parse_sectors("-5").unwrap_err());
+        assert_eq!(below, "`-5` is below 0; write it like `64KiB`, or `128` for sectors");
         assert_eq!(in_binary("1.5 mb").as_deref(), Some("1.5MiB"));
         assert_eq!([in_binary("64k"), in_binary("64KiB"), in_binary("64")], [None, None, None]);
     }
@@ -303,10 +324,10 @@ mod tests {
 
     #[test]
     fn what_is_no_size_says_why() {
-        assert!(matches!(parse_bytes(""), Err(UnitError::NoNumber(_))));
-        assert!(matches!(parse_bytes("KiB"), Err(UnitError::NoNumber(_))));
-        assert!(matches!(parse_bytes("-1"), Err(UnitError::NoNumber(_))));
-        assert!(matches!(parse_bytes("1.2.3k"), Err(UnitError::NoNumber(_))));
+        assert!(matches!(parse_bytes(""), Err(UnitError::NoNumber { .. })));
+        assert!(matches!(parse_bytes("KiB"), Err(UnitError::NoNumber { .. })));
+        assert!(matches!(parse_bytes("-1"), Err(UnitError::NoNumber { .. })));
+        assert!(matches!(parse_bytes("1.2.3k"), Err(UnitError::NoNumber { .. })));
         assert!(matches!(parse_bytes("64KB!"), Err(UnitError::NoSuchUnit { .. })));
         assert!(matches!(parse_bytes("99999999999999999999"), Err(UnitError::TooLarge(_))));
         assert!(matches!(parse_bytes("999999999999TiB"), Err(UnitError::TooLarge(_))));

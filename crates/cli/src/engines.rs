@@ -11,8 +11,10 @@ mod parallel;
 mod slurm;
 
 use crate::interrupt::quoted;
-use lab::Result;
+use lab::{Error, Result};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// What an engine is asked to do.
 pub(crate) struct Job<'a> {
@@ -47,6 +49,8 @@ pub(crate) struct Engine {
     pub(crate) about: &'static str,
     /// How to come by it, for whoever has not got it.
     pub(crate) install: &'static str,
+    /// A command that works where the engine is installed; none where starting it says so.
+    pub(crate) probe: &'static [&'static str],
     /// Whether tasks run in a container, so that this program's path means nothing there.
     pub(crate) in_containers: bool,
     /// What is written and run for a job.
@@ -56,6 +60,32 @@ pub(crate) struct Engine {
 /// The engines that there are.
 pub(crate) const ENGINES: &[Engine] =
     &[parallel::ENGINE, slurm::ENGINE, dask::ENGINE, kubernetes::ENGINE, hyperqueue::ENGINE];
+
+impl Engine {
+    /// # Errors
+    ///
+    /// Where it is not installed; the message says how to come by it. Where a shell or a script starts it, its tasks would be
+    /// handed over in vain, round by round.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Some((program, arguments)) = self.probe.split_first() else { return Ok(()) };
+        let tried = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+        let why = match tried {
+            Ok(output) if output.status.success() => return Ok(()),
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+                let words = [&[*program], arguments].concat().join(" ");
+                format!("`{words}` fails here: {}", last.unwrap_or("it says nothing"))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                format!("there is no `{program}` here")
+            }
+            Err(error) => format!("`{program}` cannot be started here: {error}"),
+        };
+        let (name, install) = (self.name, self.install);
+        Err(Error::input(format!("`--engine {name}`: {why}; {install}, or take another engine")))
+    }
+}
 
 impl Job<'_> {
     /// The script that runs the shard whose number it is given.

@@ -118,6 +118,9 @@ pub(crate) struct RunFlags {
     /// Run one of N parts of the trials, as 2/7; `ileave merge` puts the parts together
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
+    /// Where to write why the shard cannot be run, if it cannot: for `ileave submit`
+    #[arg(long, value_name = "FILE", requires = "shard", hide = true)]
+    pub(crate) refusal: Option<PathBuf>,
     /// Trials side by side, at most [default: what the rig can]
     #[arg(long, value_name = "N", value_parser = lanes)]
     pub(crate) lanes: Option<u64>,
@@ -467,8 +470,8 @@ pub(crate) struct TreesFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct KeysFlags {
-    /// Kind of workload, section of the file, or kind of file of the catalogue, as in `untar`, `volume`, `flash` or
-    /// `host` [default: all keys]
+    /// Key, kind of workload, section of the file, or kind of file of the catalogue, as in `volume.interleave`, `depth`,
+    /// `untar`, `volume` or `flash` [default: all keys]
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]

@@ -49,7 +49,7 @@ pub(crate) use drive::{Built, ZONES_BY_DEFAULT};
 pub use drive::{
     Cloud, CloudFigures, Credit, Disk, DiskFigures, Drive, DriveFigures, DriveKeys, FillState,
     Flash, FlashFigures, IdealDisk, IdealDiskFigures, IdealFlash, IdealFlashFigures, Limits,
-    MediaCache, Model, QueueDiscipline, Shared, Shingled, ShingledFigures, shared,
+    MediaCache, Model, QueueDiscipline, Shared, Shingled, ShingledFigures, classes_with, shared,
 };
 pub(crate) use figure::{CYLINDERS_MAX, SECTORS_PER_TRACK_MAX};
 pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};

@@ -33,6 +33,7 @@ mod schema;
 mod sections;
 mod seeds;
 mod stated;
+mod stripe_cache;
 mod trial;
 mod volume;
 
@@ -41,7 +42,7 @@ pub use chunk::check_interleave;
 pub(crate) use chunk::refusal;
 pub use fault::{FaultKeys, FaultKind, FaultSetup};
 pub use file::{Experiment, Setting};
-pub use listing::{Row, Topic, rows, topic, topics};
+pub use listing::{Row, Topic, keys_named, rows, topic, topics};
 pub use page_cache::{PageCache, ReadAhead};
 pub use plan::Plan;
 pub use remembered::{REGION_SECTORS, WriteIntents};
@@ -49,6 +50,8 @@ pub use schema::schema;
 pub use sections::{KindKeys, SECTIONS, SectionKeys, factors, factors_as_written, find};
 pub use stated::stated_drives;
 pub use store::members::{MemberSpec, parse_members, stated_members};
+pub use stripe_cache::STRIPE_CACHE_ROWS;
+pub(crate) use stripe_cache::check_stripe_cache;
 pub use trial::{Cell, Setup, Trial};
 pub use volume::{InUse, Member, Scheduling, Volume, VolumeKeys};
 

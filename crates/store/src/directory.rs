@@ -202,7 +202,7 @@ impl Store {
             };
             let option = option.unwrap_or_default();
             return Err(Error::input(format!(
-                "{} holds the results of another experiment ({what}); {option}give `--resume` the directory \
+                "{} holds the results of another experiment ({what}); {option}give the directory \
                  that this one was started in, or start anew with `--out`",
                 directory.display()
             )));

@@ -273,13 +273,12 @@ impl Apart {
             (Some(_), Some(wanted)) => {
                 format!("its `{}` is {own}, not {}", self.key, written(wanted))
             }
-            (Some(_), None) => format!("its `{}` is {own}, and is not set there", self.key),
+            (Some(_), None) => {
+                format!("its `{}` is {own}, and the other does not set it", self.key)
+            }
             (None, wanted) => {
-                format!(
-                    "its `{}` is {own}, and is {} there",
-                    self.key,
-                    Apart::in_words(wanted.as_ref())
-                )
+                let others = Apart::in_words(wanted.as_ref());
+                format!("it does not set `{}`, and the other has {others}", self.key)
             }
         }
     }

@@ -4,16 +4,19 @@ use super::{print_json, to_json};
 use crate::flags::KeysFlags;
 use lab::Result;
 use lab::catalogue::FigureRow;
-use lab::experiment::{Row, Topic, rows, schema, topic, topics};
+use lab::experiment::{Row, Topic, keys_named, rows, schema, topic, topics};
 use std::fmt::Write as _;
 
-/// Lists the keys of an experiment file, or those of one kind or section.
+/// Lists the keys of an experiment file, those of one kind or section, or those of one name.
 pub(crate) fn keys(flags: &KeysFlags) -> Result<String> {
     if flags.schema {
         return Ok(print_json(&schema()));
     }
     if let Some(name) = &flags.name {
-        let topic = topic(name)?;
+        let Some(topic) = topic(name) else {
+            let rows = keys_named(name)?;
+            return if flags.json { to_json(&rows) } else { Ok(listed(&rows)) };
+        };
         return if flags.json { to_json(&topic) } else { Ok(described(&topic)) };
     }
     if flags.json {
@@ -22,8 +25,12 @@ pub(crate) fn keys(flags: &KeysFlags) -> Result<String> {
     let mut output = listed(&rows());
     let kinds = topics().into_iter().filter(|topic| !topic.samples.is_empty());
     let kinds: Vec<&str> = kinds.map(|topic| topic.name).collect();
-    writeln!(output, "`ileave keys KIND` describes one kind: {}", kinds.join(", "))
-        .expect("a string grows");
+    writeln!(
+        output,
+        "`ileave keys KEY` describes one key, `ileave keys KIND` one kind: {}",
+        kinds.join(", ")
+    )
+    .expect("a string grows");
     Ok(output)
 }
 

@@ -39,8 +39,20 @@ fn kind_of(experiment: &Experiment, flags: &RunFlags) -> Result<&'static RigKind
     Ok(kind)
 }
 
-/// Runs an experiment.
+/// Runs an experiment. Where it cannot be run at all, whoever handed out a shard is told in a file, and not only in what is
+/// printed: a shard that is being written ends with the same status, and may be handed out again.
 pub(crate) fn run(flags: &RunFlags) -> Result<String> {
+    let mut is_begun = false;
+    let said = run_here(flags, &mut is_begun);
+    if let (Err(Error::Input(words)), Some(file), false) = (&said, &flags.refusal, is_begun) {
+        let shard = flags.shard.map(|shard| format!("shard {shard}: ")).unwrap_or_default();
+        // Where it cannot be written, the engine's rounds end by themselves.
+        let _ = std::fs::write(file, format!("{shard}{words}\n"));
+    }
+    said
+}
+
+fn run_here(flags: &RunFlags, is_begun: &mut bool) -> Result<String> {
     let experiment = read_experiment(&flags.experiment)?;
     let kind = kind_of(&experiment, flags)?;
     PAGE.can_be_asked_for(flags.html.as_deref())?;
@@ -88,6 +100,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
         Some(_) => Some(beside::predict(&experiment, rig, &directory)?),
         None => None,
     };
+    *is_begun = true;
     let opened = run.open(match (&flags.resume, flags.shard) {
         (Some(_), _) => Keep::Resume(&directory),
         // Whoever hands out shards may hand one out again.

@@ -5,6 +5,7 @@
 //! OUT/shards/task.sh      runs the shard whose number it is given
 //! OUT/shards/I-of-N/      the results of a shard, locked while it runs
 //! OUT/shards/task-I.log   what it said
+//! OUT/shards/refused      why a task cannot run, however often it is started
 //! OUT/shards/engine.log   what the engine said
 //! ```
 //!
@@ -18,9 +19,9 @@ use crate::engines::{HandOver, Job};
 use crate::flags::{ExperimentFlags, SubmitFlags};
 use crate::interrupt::{self, quoted};
 use crate::progress::Bar;
+use lab::capabilities::Members;
 use lab::experiment::Experiment;
-use lab::rig::sim::Sim;
-use lab::rig::{Rig as _, Undo};
+use lab::rig::{Given, KINDS, Opening, RigKind, Undo};
 use lab::run::{Opened, Run};
 use lab::{Error, Keep, Result, published, read_results};
 use rounds::{Rounds, Task};
@@ -29,6 +30,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use store::{Follower, Results, Shard};
+use verdict::judge::settled;
 
 /// Shards for each worker, where nobody says how many: so many that one that is longer than others does not leave the
 /// other workers idle for long, and so few that starting them costs little.
@@ -37,17 +39,25 @@ const SHARDS_PER_WORKER: u64 = 8;
 /// The script of all tasks.
 const TASK: &str = "task.sh";
 
+/// Where a task says that it cannot run.
+const REFUSED: &str = "refused";
+
 /// Runs an experiment in shards that an engine hands out.
 pub(crate) fn submit(flags: &SubmitFlags) -> Result<String> {
     let experiment = read_experiment(&flags.experiment)?;
-    refuse_real_disks(&experiment)?;
+    let kind = kind_of(&experiment)?;
     let bar = Bar::new();
     let again = interrupt::this_command(&[], &[]);
     let said = format!(
         "\nInterrupted; what is finished is kept, and tasks that run go on.\nContinue: {again}"
     );
-    let _last = interrupt::watch(&bar, Undo::default(), said)?;
-    let run = Run::plan(&experiment, &Sim)?;
+    let undo = Undo::default();
+    let _last = interrupt::watch(&bar, undo.clone(), said)?;
+    let uses_files = lab::experiment::Plan::on(&experiment, &(kind.capabilities)())?.uses_files();
+    let mut opening = Opening { ask: &mut |_| Ok(None), experiment: &experiment, uses_files, undo };
+    let rig = kind.open(&Given::default(), &mut opening)?;
+    let run = Run::plan(&experiment, &*rig)?;
+    refuse_comparisons(&run, &experiment.origin)?;
     run.manifest().asked(&flags.experiment.choose).map_err(|error| error.context("--choose"))?;
     run.warnings().iter().for_each(|warning| warn(warning));
     run.admit()?;
@@ -62,6 +72,7 @@ pub(crate) fn submit(flags: &SubmitFlags) -> Result<String> {
     if flags.plan {
         return plan.text(flags);
     }
+    flags.engine.check()?;
     let opened = run.open(Keep::Continue(&out))?;
     plan.finish(flags, opened, &bar)?;
     bar.finish();
@@ -72,16 +83,36 @@ pub(crate) fn submit(flags: &SubmitFlags) -> Result<String> {
     super::run::printed_before(said, unmet)
 }
 
-/// Two trials on the same disks would disturb each other, and no engine knows which disks a trial uses.
-fn refuse_real_disks(experiment: &Experiment) -> Result<()> {
-    let on = experiment.run().on.filter(|on| *on != Sim.name());
-    on.map_or(Ok(()), |on| {
-        Err(Error::input(format!(
-            "{}: `run.on` = {on}: trials on real members are not handed to an engine; run them on the machine that \
-             has the members: `ileave run FILE --on {on}`",
-            experiment.origin
-        )))
-    })
+/// The rig of the experiment, whose members any machine can have.
+///
+/// # Errors
+///
+/// Where they are real: two trials on the same disks would disturb each other, and no engine knows which disks a trial uses.
+fn kind_of(experiment: &Experiment) -> Result<&'static RigKind> {
+    let Some(on) = experiment.run().on else { return Ok(&KINDS[0]) };
+    let kind = RigKind::find(&on)
+        .map_err(|error| error.context(format!("{}: `run.on`", experiment.origin)))?;
+    if (kind.capabilities)().members == Members::Modelled {
+        return Ok(kind);
+    }
+    Err(Error::input(format!(
+        "{}: `run.on` = {on}: trials on real members are not handed to an engine; run them on the machine that \
+         has the members: `ileave run FILE --on {on}`",
+        experiment.origin
+    )))
+}
+
+/// # Errors
+///
+/// Where comparisons end the repeats: no shard has the cells that are compared.
+fn refuse_comparisons(run: &Run<'_>, origin: &str) -> Result<()> {
+    match settled::within(run.manifest()) {
+        None => Ok(()),
+        Some(_) => Err(Error::input(format!(
+            "{origin}: `run.compare_within` (`--within`) compares all cells after each repeat, and no shard has all of them; give \
+             `--repeat N` without it, or use `ileave run`"
+        ))),
+    }
 }
 
 /// What is handed over, and where it is.
@@ -169,6 +200,8 @@ impl Plan {
         let trials = self.shards.iter().map(|(_, trials)| trials).sum::<usize>();
         if opened.finished() < trials {
             self.write(&[(TASK, self.script.clone())])?;
+            // An earlier command's.
+            let _ = fs::remove_file(self.folder.join(REFUSED));
             let some = self.shards.iter().filter(|(_, trials)| *trials > 0);
             let tasks = some.map(|(shard, trials)| Task {
                 number: shard.number(),
@@ -248,7 +281,7 @@ fn script(
         "#!/bin/sh\n\
          # Runs a shard: sh {TASK} NUMBER\n\
          cd {} || exit\n\
-         exec {} run {} --lanes 1 --shard \"$1/{of}\" --out {folder}/\"$1-of-{of}\" \\\n  \
+         exec {} run {} --lanes 1 --shard \"$1/{of}\" --out {folder}/\"$1-of-{of}\" --refusal {folder}/{REFUSED} \\\n  \
            </dev/null >>{folder}/\"task-$1.log\" 2>&1\n",
         quoted(&directory.display().to_string()),
         quoted(program),

@@ -7,6 +7,7 @@ pub(super) const ENGINE: Engine = Engine {
     name: "dask",
     about: "Dask: this machine, or a scheduler with `-- tcp://HOST:PORT`",
     install: "install it for the `python3` of PATH (pip install dask distributed)",
+    probe: &["python3", "-c", "import dask.distributed"],
     in_containers: false,
     hand_over,
 };

@@ -8,6 +8,7 @@ pub(super) const ENGINE: Engine = Engine {
     name: "hyperqueue",
     about: "HyperQueue: its job file, a task array",
     install: "install HyperQueue's `hq` and start a server and workers",
+    probe: &["hq", "--version"],
     in_containers: false,
     hand_over,
 };

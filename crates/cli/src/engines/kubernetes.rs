@@ -9,6 +9,7 @@ pub(super) const ENGINE: Engine = Engine {
     name: "kubernetes",
     about: "Kubernetes: an Indexed Job; takes `-- --image IMAGE --claim VOLUME-CLAIM`",
     install: "install kubectl and set it up for your cluster",
+    probe: &["kubectl", "version", "--client"],
     in_containers: true,
     hand_over,
 };

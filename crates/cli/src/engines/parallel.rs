@@ -7,6 +7,7 @@ pub(super) const ENGINE: Engine = Engine {
     name: "parallel",
     about: "GNU parallel: this machine, or others by ssh",
     install: "install GNU parallel (Debian: apt install parallel)",
+    probe: &[],
     in_containers: false,
     hand_over,
 };

@@ -7,6 +7,7 @@ pub(super) const ENGINE: Engine = Engine {
     name: "slurm",
     about: "Slurm: a job array",
     install: "run this where `sbatch` is, on a cluster with Slurm",
+    probe: &[],
     in_containers: false,
     hand_over,
 };

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
+// No shard has the cells that it compares.
+#[command(mut_arg("within", |within| within.hide(true)))]
 #[command(
     after_help = "The machines share the directory that this is run in. What is finished is read from the results. \
 The same command continues what was interrupted, and repeats only tasks that were lost. docs/scale.md has an \

@@ -230,7 +230,7 @@ fn what_cannot_be_handed_over_says_why() {
     };
     let empty = here.join("empty");
     for (engine, program) in
-        [("parallel", "parallel"), ("slurm", "sbatch"), ("dask", "python3"), ("hyperqueue", "sh")]
+        [("parallel", "parallel"), ("slurm", "sbatch"), ("dask", "python3"), ("hyperqueue", "hq")]
     {
         let (status, said) = submit(&["--engine", engine, "--out", "none"], Some(&empty));
         assert_eq!(status, Some(2), "{said}");
@@ -257,6 +257,7 @@ fn what_cannot_be_handed_over_says_why() {
         (&["--engine", "condor"], "invalid value 'condor'"),
         (&["--engine", "slurm", "--shards", "0"], "invalid value '0'"),
         (&["--engine", "slurm", "--set", "run.on=disks"], "are not handed to an engine"),
+        (&["--engine", "slurm", "--within", "2%"], "no shard has all of them; give `--repeat N`"),
     ] {
         let (status, said) =
             submit(&[arguments[..2].as_ref(), &["--plan"], &arguments[2..]].concat(), None);
@@ -279,6 +280,50 @@ fn what_cannot_be_handed_over_says_why() {
         assert_eq!(status, Some(2), "{said}");
         assert!(said.contains("out was started with 2 shards, not 5; give `--shards 2`"), "{said}");
     }
+}
+
+/// All members of the kernel rig are modelled, and it was refused as if they were real.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_sweep_in_kernels_is_handed_over_where_there_is_a_kernel() {
+    let scratch = scratch();
+    let here = scratch.path();
+    fs::write(here.join("sweep.toml"), SWEEP).unwrap();
+    let planned = Command::new(env!("CARGO_BIN_EXE_ileave"))
+        .args(["submit", "sweep.toml", "--engine", "parallel", "--plan", "--set", "run.on=kernel"])
+        .current_dir(here)
+        .env("XDG_CACHE_HOME", here)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&planned.stderr);
+    assert!(said.contains("make one with `ileave kernel build`"), "{said}");
+}
+
+/// What no task can run is no lost task: it was handed over three times.
+#[test]
+fn a_task_that_cannot_run_is_told_at_once() {
+    use std::os::unix::fs::PermissionsExt as _;
+    if !has_parallel() {
+        return;
+    }
+    let scratch = scratch();
+    let here = scratch.path();
+    fs::write(here.join("sweep.toml"), SWEEP).unwrap();
+    let task = "#!/bin/sh\nshift 2\nexec \"$ILEAVE\" run gone.toml \"$@\"\n";
+    fs::write(here.join("task"), task).unwrap();
+    fs::set_permissions(here.join("task"), fs::Permissions::from_mode(0o755)).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_ileave"))
+        .args(["submit", "sweep.toml", "--engine", "parallel", "--shards", "2", "--out", "out"])
+        .args(["--workers", "1", "--ileave", "./task"])
+        .current_dir(here)
+        .env("ILEAVE", env!("CARGO_BIN_EXE_ileave"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("`parallel`: shard ") && said.contains("gone.toml"), "{said}");
+    let log = fs::read_to_string(here.join("out/shards/task-1.log")).unwrap();
+    assert_eq!(log.matches("gone.toml").count(), 1, "{log}");
 }
 
 /// The parent of a process.

@@ -212,6 +212,11 @@ pub(super) fn classes() -> Vec<Class> {
     CLASSES.iter().map(|class| (class.name, class.all)).collect()
 }
 
+/// The classes whose drives take a key of [`DriveKeys`].
+pub fn classes_with(key: &str) -> Vec<&'static str> {
+    CLASSES.iter().filter(|class| class.keys.contains(&key)).map(|class| class.name).collect()
+}
+
 keys! {
     /// The keys of `drive`: what an experiment changes of all drives.
     pub struct DriveKeys {

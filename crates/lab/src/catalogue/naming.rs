@@ -77,7 +77,7 @@ impl Folder {
         }
         let names = self.named()?.iter().flat_map(|file| &file.names);
         let known: Vec<String> = names.map(|name| name.to_ascii_lowercase()).collect();
-        let near = nearest(&name.to_ascii_lowercase(), known.iter().map(String::as_str));
+        let near = self.nearest_name(&name.to_ascii_lowercase(), &known)?;
         let counted = meant.first().filter(|_| one != name);
         if let Some((volume, gib)) = self.volume_of(name) {
             // 3000 may be of either.
@@ -104,6 +104,27 @@ impl Folder {
             self.name,
             if thing == "drive" { " (`ileave drives fit` makes one)" } else { "" }
         )))
+    }
+
+    /// The nearest of the `known` names to one in small letters: that of a file where no other is nearer, and never a title,
+    /// which nobody writes.
+    fn nearest_name<'a>(&'static self, name: &str, known: &'a [String]) -> Result<Option<&'a str>> {
+        let errors = |other: &str| {
+            let begins = name.len() >= 3 && other.starts_with(name);
+            if begins { distance(name, other).min(1) } else { distance(name, other) }
+        };
+        let Some(near) = nearest(name, known.iter().map(String::as_str)) else { return Ok(None) };
+        let keys = self.named()?.iter().map(|file| file.key);
+        let key = nearest(name, keys).filter(|key| errors(key) <= errors(near));
+        let of_file = || {
+            let is_its = |file: &&Named| file.names.iter().any(|of| of.eq_ignore_ascii_case(near));
+            Ok(self.named()?.iter().find(is_its).map_or(near, |file| file.key))
+        };
+        match key {
+            Some(key) => Ok(Some(key)),
+            None if near.contains(' ') => of_file().map(Some),
+            None => Ok(Some(near)),
+        }
     }
 
     /// That drives which a message names are shingled, which their names do not say.

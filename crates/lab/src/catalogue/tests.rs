@@ -83,6 +83,11 @@ fn names_are_told_apart_and_found() {
     assert_eq!(drive(&by_path).unwrap().digest, drive("wd740gd").unwrap().digest);
     let error = drive("st118273lx").unwrap_err().to_string();
     assert!(error.contains("did you mean `st118273lc`?") && error.contains("`ileave drives`"));
+    // A title was named, which is no plain name.
+    for name in ["linux", "Linux"] {
+        let error = host(name).unwrap_err().to_string();
+        assert!(error.contains("did you mean `linux-6.1`?"), "{error}");
+    }
     let error = host("ultra2").unwrap_err().to_string();
     assert!(error.contains("no host is called `ultra2`") && error.contains("`ileave hosts`"));
     assert!(drive("no/such.toml").unwrap_err().to_string().contains("no/such.toml"));

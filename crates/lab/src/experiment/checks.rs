@@ -3,9 +3,10 @@
 
 use super::file::{Experiment, Setting};
 use crate::error::{Error, Result};
-use crate::file_system::{FileSystemKind, KINDS as FILE_SYSTEMS};
+use crate::file_system::{FileSystemKind, KINDS as FILE_SYSTEMS, ffs};
 use crate::keys::Section;
 use crate::workload::{Common, KINDS, Kind};
+use block::Level;
 use std::collections::BTreeMap;
 
 /// Checks the keys of `workloads`, which run as one, among `settings`, which hold all that is set for them.
@@ -14,21 +15,59 @@ pub(super) fn check_keys_apply(
     workloads: &[String],
     settings: &BTreeMap<String, &Setting>,
 ) -> Result<()> {
+    check_fault(experiment, settings)?;
     let has_files = check_file_systems(experiment, settings)?;
     let named = if settings.contains_key("fs.kind") { "fs.kind" } else { "fs.newfs" };
     let made_by = has_files.then_some(named);
     for workload in workloads {
         for kind in kinds_of(workload, settings) {
-            check_files(experiment, workload, kind, made_by)?;
+            check_files(experiment, workload, kind, made_by, settings)?;
             check_keys(experiment, workload, kind, settings)?;
         }
     }
-    match settings.keys().find(|path| path.starts_with("fs.")) {
-        Some(path) if !has_files => Err(Error::input(format!(
-            "{}: `{path}` has no effect without a file system; add one: `newfs = \"netbsd2\"` under [fs]",
+    match settings.keys().find_map(|path| Some((path, path.strip_prefix("fs.")?))) {
+        Some((path, key)) if !has_files => Err(Error::input(format!(
+            "{}: `{path}` has no effect without a file system; add one: {} under [fs]",
+            experiment.place(path),
+            file_system_with(settings, |kind| kind.has(key))
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Where it is said when something goes wrong, what does is said, too.
+fn check_fault(experiment: &Experiment, settings: &BTreeMap<String, &Setting>) -> Result<()> {
+    let mut of_fault = settings.keys().filter(|path| path.starts_with("fault."));
+    match of_fault.next() {
+        Some(path) if !settings.contains_key("fault.kind") => Err(Error::input(format!(
+            "{}: `{path}` has no effect without `fault.kind`; set it, as in `fault.kind=fail`, or leave this out",
             experiment.place(path)
         ))),
         _ => Ok(()),
+    }
+}
+
+/// What to write for a file system of a kind that `suits`: Linux's where Linux runs the level or the host, else the first
+/// that there is.
+fn file_system_with(
+    settings: &BTreeMap<String, &Setting>,
+    suits: impl Fn(&FileSystemKind) -> bool,
+) -> String {
+    let any = |path: &str, is: &dyn Fn(&str) -> bool| {
+        settings.get(path).is_some_and(|of| of.values.iter().any(|value| is(&value.to_string())))
+    };
+    let is_linuxs = |name: &str| name.parse().is_ok_and(|level: Level| level.runs_on_linux());
+    let is_linux =
+        any("volume.level", &is_linuxs) || any("host.name", &|name| name.starts_with("linux"));
+    let mut having: Vec<&str> =
+        FILE_SYSTEMS.iter().filter(|kind| suits(kind)).map(|kind| kind.name).collect();
+    // What newfs makes has no word of its own for `kind`.
+    if is_linux && having.len() > 1 {
+        having.retain(|name| *name != ffs::KIND.name);
+    }
+    match having.first() {
+        Some(name) if *name != ffs::KIND.name => format!("`kind = \"{name}\"`"),
+        _ => "`newfs = \"netbsd2\"`".into(),
     }
 }
 
@@ -80,6 +119,7 @@ fn check_files(
     workload: &str,
     kind: &Kind,
     made_by: Option<&str>,
+    settings: &BTreeMap<String, &Setting>,
 ) -> Result<()> {
     if kind.uses_files() == made_by.is_some() {
         return Ok(());
@@ -94,7 +134,8 @@ fn check_files(
         )
     } else {
         format!(
-            "{place}: `{path}` = {name} uses files; add a file system: `newfs = \"netbsd2\"` under [fs]"
+            "{place}: `{path}` = {name} uses files; add a file system: {} under [fs]",
+            file_system_with(settings, |_| true)
         )
     }))
 }
@@ -181,6 +222,51 @@ mod tests {
         assert!(error(files).contains("`kind` = touch has no key `tree`; these have: untar, fsck"));
         let varied = error("[workload.w]\nkind = [\"strided\", \"random\"]\ngap = 8\n");
         assert!(varied.contains("`kind` = random has no key `gap`"), "{varied}");
+    }
+
+    /// `newfs` was advised for keys that FFS does not have, and under md.
+    #[test]
+    fn the_file_system_that_is_advised_has_the_key_and_suits_the_system() {
+        let advised = |said: String| {
+            let (_, rest) = said.split_once("add ").expect("it says what to add");
+            let (_, rest) = rest.split_once(": `").expect("it says how");
+            rest.split_once("` under [fs]").expect("and where").0.to_string()
+        };
+        let raw = "[workload.w]\nkind = \"random\"\n";
+        for (keys, kind) in [
+            ("journal = false", "kind = \"ext4\""),
+            ("stride = 64", "kind = \"ext4\""),
+            ("mount = \"async\"", "newfs = \"netbsd2\""),
+        ] {
+            let said = advised(error(&format!("[fs]\n{keys}\n{raw}")));
+            assert_eq!(said, kind, "{keys}");
+            // Obeyed, the key is the file system's.
+            let obeyed = format!("[fs]\n{kind}\n{keys}\n[workload.w]\nkind = \"touch\"\n");
+            let text = format!("[volume]\ndrives = \"wd740gd\"\n{obeyed}");
+            Plan::new(&Experiment::parse("some.toml", &text).unwrap()).unwrap();
+        }
+        let files = |volume: &str| {
+            let text = format!(
+                "[volume]\ndrives = \"4xwd740gd\"\n{volume}\n[workload.w]\nkind = \"touch\"\n"
+            );
+            let plan = Plan::new(&Experiment::parse("some.toml", &text).unwrap());
+            advised(plan.unwrap_err().to_string())
+        };
+        assert_eq!(files("level = \"md-raid5\""), "kind = \"ext4\"");
+        assert_eq!(files("level = \"stripe\"\n[host]\nname = \"linux-6.1\""), "kind = \"ext4\"");
+        assert_eq!(files("level = \"stripe\""), "newfs = \"netbsd2\"");
+    }
+
+    #[test]
+    fn a_fault_of_no_kind_is_told() {
+        let said = error("[fault]\nat = \"1s\"\n[workload.w]\n");
+        assert!(
+            said.starts_with("some.toml:4: `fault.at` has no effect without `fault.kind`"),
+            "{said}"
+        );
+        let text =
+            "[volume]\ndrives = \"wd740gd\"\n[fault]\nkind = \"none\"\nat = \"1s\"\n[workload.w]\n";
+        Plan::new(&Experiment::parse("some.toml", text).unwrap()).unwrap();
     }
 
     #[test]

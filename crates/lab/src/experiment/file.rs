@@ -412,11 +412,14 @@ fn flatten<'d>(table: &Table<'d>, out: &mut Vec<(Item<'d>, WrittenSetting)>) -> 
     Ok(())
 }
 
+/// Keys whose sizes are written in powers of two.
+pub(super) const IN_BINARY: [&str; 2] = ["interleave", "block"];
+
 /// Whether an interleave or a block is written in powers of two: 64 kB are 64,000 bytes, and no array has such a chunk.
 fn check_unit(path: &str, value: &Written) -> Result<()> {
     let (Written::Text(text) | Written::Bare(text)) = value else { return Ok(()) };
     let key = path.rsplit('.').next().unwrap_or(path);
-    let meant = in_binary(text).filter(|_| ["interleave", "block"].contains(&key));
+    let meant = in_binary(text).filter(|_| IN_BINARY.contains(&key));
     match (meant, parse_bytes(text)) {
         (Some(meant), Ok(bytes)) => Err(Error::input(format!(
             "`{text}` is {bytes} bytes; did you mean `{meant}`? Write `{bytes}B` for these bytes"

@@ -1,9 +1,10 @@
 //! Keys that are set and change nothing: of `drive`, and `programs` that have no request.
 
 use super::Trial;
-use crate::catalogue::{Drive, DriveKeys, QueueDiscipline};
+use crate::catalogue::{Drive, DriveKeys, QueueDiscipline, classes_with};
+use crate::error::{Error, Result};
 use crate::keys::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was set, and whether it changed something in any cell: what is without effect in some cells of a sweep is
 /// what the sweep is for; what has none in any is a mistake.
@@ -11,6 +12,8 @@ use std::collections::BTreeMap;
 pub(super) struct IdleKeys {
     /// Of each drive and key that it does not take: the class of the drive.
     foreign: BTreeMap<(String, &'static str), &'static str>,
+    /// The keys that some drive takes.
+    taken: BTreeSet<&'static str>,
     /// Of each drive and discipline: whether it had commands to choose among.
     disciplines: BTreeMap<(String, &'static str), bool>,
 }
@@ -24,7 +27,12 @@ impl IdleKeys {
         values: &BTreeMap<String, Value>,
     ) {
         for key in DriveKeys::KEYS.iter().map(|key| key.name) {
-            if values.contains_key(&format!("drive.{key}")) && !drive.takes(key) {
+            if !values.contains_key(&format!("drive.{key}")) {
+                continue;
+            }
+            if drive.takes(key) {
+                self.taken.insert(key);
+            } else {
                 self.foreign.insert((drive.name.clone(), key), drive.class());
             }
         }
@@ -36,12 +44,28 @@ impl IdleKeys {
         }
     }
 
+    /// # Errors
+    ///
+    /// Where a key is set that no drive of any cell takes; the message names those classes that have it. `place` says where
+    /// a key is set.
+    pub(super) fn check(&self, place: impl Fn(&str) -> String) -> Result<()> {
+        let mut foreign = self.foreign.iter().filter(|((_, key), _)| !self.taken.contains(key));
+        let Some(((drive, key), class)) = foreign.next() else { return Ok(()) };
+        let path = format!("drive.{key}");
+        Err(Error::input(format!(
+            "{}: `{path}`: {drive} is of the class `{class}`, which has no key `{key}`; these have: {}. Leave it out, or take \
+             such a drive",
+            place(&path),
+            classes_with(key).join(", ")
+        )))
+    }
+
     /// A warning for each drive and key, and for each workload of `trials` with programs that have no request.
     pub(super) fn warnings(&self, origin: &str, trials: &[Trial]) -> Vec<String> {
         let foreign = self.foreign.iter().map(|((drive, key), class)| {
             format!(
-                "{origin}: `drive.{key}` has no effect on {drive}, whose class `{class}` does not model it; \
-                 remove it, or take another drive"
+                "{origin}: `drive.{key}` has no effect on {drive}, of the class `{class}`; these have it: {}",
+                classes_with(key).join(", ")
             )
         });
         let idle = self.disciplines.iter().filter(|(_, has_effect)| !**has_effect);
@@ -76,6 +100,32 @@ fn programs(origin: &str, trials: &[Trial]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use crate::experiment::{Experiment, Plan};
+
+    fn planned(volume: &str, drive: &str) -> crate::error::Result<Vec<String>> {
+        let text = format!(
+            "[volume]\n{volume}\n[drive]\n{drive}\n[workload.w]\nkind = 'random'\ncount = 1\n"
+        );
+        Plan::new(&Experiment::parse("some.toml", &text)?).map(|plan| plan.warnings)
+    }
+
+    /// A disk that was to be filled as flash is ran on, with a warning that named no class.
+    #[test]
+    fn a_key_that_no_drive_takes_names_the_classes_that_do() {
+        let disk = "drives = 'st118273lc'";
+        for (key, having) in [
+            ("state = 'steady'", "these have: flash. "),
+            ("credit = 'full'", "these have: cloud. "),
+            ("media_cache = 'filled'", "these have: smr. "),
+        ] {
+            let said = planned(disk, key).unwrap_err().to_string();
+            let name = key.split(' ').next().unwrap();
+            let begin = format!("some.toml:4: `drive.{name}`: st118273lc is of the class `disk`");
+            assert!(said.starts_with(&begin) && said.contains(having), "{said}");
+        }
+        assert_eq!(planned(disk, "write_cache = false").unwrap(), Vec::<String>::new());
+        let of_flash = planned("drives = '980-pro-1tb'", "zero_latency = true").unwrap_err();
+        assert!(of_flash.to_string().contains("class `flash`"), "{of_flash}");
+    }
 
     /// Eight programs with one request in flight between them were one reader, and nobody said so.
     #[test]

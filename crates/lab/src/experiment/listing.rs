@@ -2,9 +2,9 @@
 //!
 //! The figures of the catalogue's files are listed beside the keys that choose such a file.
 
-use super::sections::{KindKeys, SECTIONS, SectionKeys};
-use crate::catalogue::{FigureRow, figure_tables};
-use crate::error::{Error, Result, nearest};
+use super::sections::{KindKeys, SECTIONS, SectionKeys, generic, meant};
+use crate::catalogue::{FigureRow, classes_with, figure_tables};
+use crate::error::{Error, Result, nearest, nearest_few};
 use crate::keys::Key;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct Row {
     /// Its path; `*` stands for the name of a workload.
     pub key: String,
-    /// The kinds that have it; none where its section has but one kind, or all have it.
+    /// The kinds that have it, or the classes of drives; none where its section has but one kind, or all have it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<&'static str>,
     /// Whether it is a choice, a load or a condition; none where it is neither.
@@ -75,8 +75,9 @@ pub fn rows() -> Vec<Row> {
 }
 
 fn section_rows(section: &SectionKeys) -> Vec<Row> {
+    let classes = |key: &Key| if section.path == "drive" { classes_with(key.name) } else { vec![] };
     let mut rows: Vec<Row> =
-        section.keys.iter().map(|key| Row::new(section, key, Vec::new())).collect();
+        section.keys.iter().map(|key| Row::new(section, key, classes(key))).collect();
     for kind in &section.kinds {
         for key in kind.all() {
             let row = Row::new(section, key, vec![kind.name]);
@@ -126,22 +127,66 @@ fn kind_rows(section: &SectionKeys, kind: &KindKeys) -> Vec<Row> {
     keys.map(|key| Row::new(section, key, Vec::new())).collect()
 }
 
-/// The kind or section of this name.
+/// The keys of this name: a path, as `volume.interleave` or `workload.read.depth`, its last part, or either with `*` in it.
 ///
 /// # Errors
 ///
-/// Where there is none, saying which may have been meant.
-pub fn topic(name: &str) -> Result<Topic> {
-    let topics = topics();
-    if let Some(found) = topics.iter().find(|topic| topic.name == name) {
-        return Ok(found.clone());
-    }
-    let names: Vec<&str> = topics.iter().map(|topic| topic.name).collect();
-    let next = match nearest(name, names.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}", names.join(", ")),
+/// Where there is none, and no kind, section or file either, saying which may have been meant.
+pub fn keys_named(name: &str) -> Result<Vec<Row>> {
+    let path = generic(name);
+    let is_meant = |row: &Row| {
+        let last = row.key.rsplit('.').next().unwrap_or(&row.key);
+        row.key == path || is_like(&row.key, name) || !name.contains('.') && is_like(last, name)
     };
-    Err(Error::input(format!("no kind, section or file is called `{name}`; {next}")))
+    let found: Vec<Row> = rows().into_iter().filter(is_meant).collect();
+    if found.is_empty() { Err(unknown(name)) } else { Ok(found) }
+}
+
+/// Whether a text is of a pattern, part by part between its points, where `*` stands for any letters of one.
+fn is_like(text: &str, pattern: &str) -> bool {
+    let [texts, patterns] = [text, pattern].map(|of| of.split('.').collect::<Vec<_>>());
+    texts.len() == patterns.len() && texts.iter().zip(&patterns).all(|(of, like)| is_part(of, like))
+}
+
+fn is_part(text: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        None => text == pattern,
+        Some((begin, rest)) => text.strip_prefix(begin).is_some_and(|text| {
+            text.char_indices().any(|(at, _)| is_part(&text[at..], rest)) || is_part("", rest)
+        }),
+    }
+}
+
+/// What to say of a name that nothing has.
+fn unknown(name: &str) -> Error {
+    let topics = topics();
+    let topics: Vec<&str> = topics.iter().map(|topic| topic.name).collect();
+    let rows = rows();
+    let mut near: Vec<String> =
+        nearest(name, topics.iter().copied()).into_iter().map(String::from).collect();
+    if near.is_empty() {
+        near = meant(&generic(name));
+    }
+    if near.is_empty() {
+        let last = |row: &Row| row.key.rsplit('.').next().unwrap_or_default().to_string();
+        let lasts: Vec<String> = rows.iter().map(last).collect();
+        let few = nearest_few(name, lasts.iter().map(String::as_str));
+        let is_near = |row: &&Row| few.contains(&last(row).as_str());
+        near = rows.iter().filter(is_near).map(|row| row.key.clone()).collect();
+        near.dedup();
+    }
+    let next = if near.is_empty() {
+        format!("`ileave keys` lists all keys; kinds, sections and files are {}", topics.join(", "))
+    } else {
+        let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+        format!("did you mean {}?", near.join(" or "))
+    };
+    Error::input(format!("no key, kind, section or file is called `{name}`; {next}"))
+}
+
+/// The kind or section of this name.
+pub fn topic(name: &str) -> Option<Topic> {
+    topics().into_iter().find(|topic| topic.name == name)
 }
 
 #[cfg(test)]
@@ -150,6 +195,7 @@ mod tests {
     use crate::workload::KINDS;
     use block::LEVELS;
     use std::fmt::Write as _;
+    use store::factor::DEFAULT_INTERLEAVE;
 
     /// The tables of docs/experiment.md.
     fn tables() -> String {
@@ -209,8 +255,41 @@ mod tests {
         assert!(keys.contains(&"workload.*.readers") && !keys.contains(&"workload.*.tree"));
         assert!(spool.samples.contains(&"files_per_s"));
         assert_eq!(topic("volume").unwrap().keys[0].key, "volume.drives");
-        let error = topic("untarr").unwrap_err().to_string();
+        let error = keys_named("untarr").unwrap_err().to_string();
         assert!(error.contains("did you mean `untar`?"), "{error}");
+    }
+
+    /// Who was told that a key is unknown, and asked for it, was told that no kind is called so.
+    #[test]
+    fn a_key_is_found_by_its_path_its_last_part_and_a_pattern() {
+        let named = |name: &str| {
+            let rows = keys_named(name).unwrap();
+            // A key that kinds explain in their own words is there once for each.
+            let mut keys: Vec<String> = rows.into_iter().map(|row| row.key).collect();
+            keys.dedup();
+            keys
+        };
+        assert_eq!(named("volume.interleave"), ["volume.interleave"]);
+        assert_eq!(named("interleave"), ["volume.interleave"]);
+        assert_eq!(named("fs.kind"), ["fs.kind"]);
+        assert_eq!(named("workload.*.depth"), ["workload.*.depth"]);
+        assert_eq!(named("workload.read.depth"), ["workload.*.depth"]);
+        assert_eq!(named("kind"), ["fault.kind", "fs.kind", "workload.*.kind"]);
+        assert_eq!(
+            named("volume.re*"),
+            ["volume.read_ahead", "volume.region_size", "volume.rebuild"]
+        );
+        assert_eq!(
+            named("*_cache"),
+            ["volume.stripe_cache", "drive.write_cache", "drive.media_cache"]
+        );
+        assert_eq!(keys_named("interleave").unwrap()[0].default, Some(DEFAULT_INTERLEAVE));
+        assert_eq!(keys_named("gap").unwrap()[0].kinds, ["strided"]);
+        assert_eq!(keys_named("drive.state").unwrap()[0].kinds, ["flash"]);
+        let said = |name: &str| keys_named(name).unwrap_err().to_string();
+        assert!(said("volume.interleeve").ends_with("did you mean `volume.interleave`?"));
+        assert!(said("interleeve").ends_with("did you mean `volume.interleave`?"));
+        assert!(said("quite.different").contains("`ileave keys` lists all keys"));
     }
 
     #[test]

@@ -188,6 +188,7 @@ impl Plan {
             };
             plan.add(trial, &run).map_err(|error| error.context(&experiment.origin))?;
         }
+        plan.idle.check(|path| experiment.place(path))?;
         plan.warnings.extend(plan.idle.warnings(&experiment.origin, &plan.trials));
         plan.warnings.append(&mut trees.warnings);
         plan.trees = trees.digests;
@@ -719,26 +720,29 @@ mod tests {
 
     #[test]
     fn keys_that_a_drive_does_not_take_say_so() {
-        let warnings = |drives: &str, keys: &str| {
+        let planned = |drives: &str, keys: &str| {
             let text = format!(
                 "[volume]\ndrives = {drives}\nlevel = \"concat\"\n[drive]\n{keys}\n[workload.a]\n"
             );
-            Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap().warnings
+            let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap());
+            plan.map(|plan| plan.warnings).map_err(|error| error.to_string())
         };
         let (disk, flash) = ("\"st118273lc\"", "\"980-pro-1tb\"");
-        let of_disk = warnings(disk, "state = \"steady\"");
-        let said = "x.toml: `drive.state` has no effect on st118273lc, whose class `disk`";
-        assert!(of_disk.len() == 1 && of_disk[0].starts_with(said), "{of_disk:?}");
-        assert_eq!(warnings(flash, "state = \"steady\""), Vec::<String>::new());
+        let of_disk = planned(disk, "state = \"steady\"").unwrap_err();
+        let said = "x.toml:5: `drive.state`: st118273lc is of the class `disk`, which has no key `state`; these have: flash. ";
+        assert!(of_disk.starts_with(said), "{of_disk}");
+        assert_eq!(planned(flash, "state = \"steady\""), Ok(vec![]));
         for key in ["write_cache = false", "read_ahead = true", "zero_latency = true"] {
-            assert_eq!(warnings(disk, key), Vec::<String>::new());
-            let of_flash = warnings(flash, key);
-            assert!(of_flash.len() == 1 && of_flash[0].contains("no effect on 980-pro-1tb"));
+            assert_eq!(planned(disk, key), Ok(vec![]));
+            let of_flash = planned(flash, key).unwrap_err();
+            assert!(of_flash.contains("980-pro-1tb is of the class `flash`"), "{of_flash}");
         }
-        let sptf = warnings(flash, "queue_discipline = \"sptf\"");
-        assert!(sptf.len() == 1 && sptf[0].contains("class `flash` does not model it"), "{sptf:?}");
-        // Each drive that is tried is looked at.
-        assert_eq!(warnings(&format!("[{disk}, {flash}]"), "state = \"fresh\""), of_disk);
+        let sptf = planned(flash, "queue_discipline = \"sptf\"").unwrap_err();
+        assert!(sptf.contains("has no key `queue_discipline`; these have: disk"), "{sptf}");
+        // Each drive that is tried is looked at; one that has the key is what the sweep is for.
+        let swept = planned(&format!("[{disk}, {flash}]"), "state = \"fresh\"").unwrap();
+        let said = "x.toml: `drive.state` has no effect on st118273lc, of the class `disk`; these have it: flash";
+        assert_eq!(swept, [said]);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! A JSON schema of an experiment file, for editors that complete and check TOML.
 
+use super::file::IN_BINARY;
 use super::inline;
 use super::sections::{KindKeys, OF_A_WORKLOAD, SECTIONS, SectionKeys};
+use crate::file_system::ffs;
 use crate::keys::{Key, Takes};
 use serde_json::{Map, Value as Json, json};
 
@@ -74,15 +76,30 @@ fn of_kinds(section: &SectionKeys, inner: &[&'static str]) -> Json {
 fn rule(section: &SectionKeys, kind: &KindKeys, inner: &[&'static str]) -> Json {
     let names = section.keys.iter().chain(kind.all()).map(|key| key.name);
     let names: Vec<&str> = names.chain(inner.iter().copied()).collect();
-    let chosen = json!({ "properties": { "kind": { "const": kind.name } } });
+    // Each kind of a list must have the keys.
+    let listed = json!({ "type": "array", "contains": { "const": kind.name } });
+    let one_of_them = json!({ "anyOf": [{ "const": kind.name }, listed] });
+    let chosen = json!({ "properties": { "kind": one_of_them } });
     let is_default = section.keys.iter().any(|key| key.default == Some(kind.name));
-    let condition =
-        if is_default { chosen } else { json!({ "allOf": [chosen, { "required": ["kind"] }] }) };
+    let condition = if is_default {
+        chosen
+    } else if section.path == "fs" && kind.name == ffs::KIND.name {
+        // `newfs` makes it, and need not name it.
+        let is_made = json!({ "required": ["newfs"], "not": { "required": ["kind"] } });
+        json!({ "anyOf": [{ "allOf": [chosen, { "required": ["kind"] }] }, is_made] })
+    } else {
+        json!({ "allOf": [chosen, { "required": ["kind"] }] })
+    };
     json!({ "if": condition, "then": { "propertyNames": { "enum": names } } })
 }
 
 fn property(key: &Key) -> (String, Json) {
-    let one = one(&key.takes);
+    let mut one = one(&key.takes);
+    if IN_BINARY.contains(&key.name)
+        && let Some(text) = one["anyOf"].get_mut(1)
+    {
+        text["pattern"] = BINARY_PATTERN.into();
+    }
     let mut of = if key.factor || key.list { one_or_list(&one) } else { one };
     if inline::KEYS.contains(&key.name) {
         let tables = of["anyOf"].as_array_mut().expect("drives may be a list");
@@ -102,6 +119,13 @@ fn one_or_list(one: &Json) -> Json {
     json!({ "anyOf": [one, list] })
 }
 
+/// A size as `units` reads it.
+const SIZE_PATTERN: &str =
+    "^ *([0-9]+[.]?[0-9]*|[.][0-9]+) *([Bb]|[Bb]ytes?|[Ss]|[Ss]ectors?|[KkMmGgTt]([Ii]?[Bb])?)? *$";
+/// The same without powers of ten, which interleaves and blocks are not written in.
+const BINARY_PATTERN: &str =
+    "^ *([0-9]+[.]?[0-9]*|[.][0-9]+) *([Bb]|[Bb]ytes?|[Ss]|[Ss]ectors?|[KkMmGgTt]([Ii][Bb])?)? *$";
+
 /// One value.
 fn one(takes: &Takes) -> Json {
     let count = |low: u64, high: u64| {
@@ -117,7 +141,7 @@ fn one(takes: &Takes) -> Json {
         }
         Takes::Count(low, high) => count(*low, *high),
         Takes::Sectors(low, high) => {
-            json!({ "anyOf": [count(*low, *high), { "type": "string", "pattern": "^[0-9]" }] })
+            json!({ "anyOf": [count(*low, *high), { "type": "string", "pattern": SIZE_PATTERN }] })
         }
         // They name their units; only nothing at all needs none.
         Takes::Rate(low, _) | Takes::Time(low, _) => {
@@ -142,5 +166,26 @@ mod tests {
             assert!(names.contains(&name), "{name}: {level}");
         }
         assert!(!names.contains(&"nope"));
+    }
+
+    /// What the schema took and ileave refuses: `64KB`, `50%` of a span, keys of another kind beside `newfs` or a list.
+    #[test]
+    fn sizes_and_kinds_are_those_that_ileave_takes() {
+        let schema = schema();
+        let pattern = |of: &Json| of["anyOf"][0]["anyOf"][1]["pattern"].clone();
+        let workload = &schema["properties"]["workload"]["additionalProperties"]["properties"];
+        assert_eq!(pattern(&workload["block"]), BINARY_PATTERN);
+        assert_eq!(pattern(&workload["span"]), SIZE_PATTERN);
+        assert_eq!(
+            pattern(&schema["properties"]["volume"]["properties"]["interleave"]),
+            BINARY_PATTERN
+        );
+        let rules = schema["properties"]["fs"]["allOf"].as_array().unwrap();
+        let of_ffs = rules.iter().find(|rule| rule["if"]["anyOf"][1]["required"][0] == "newfs");
+        let keys = &of_ffs.unwrap()["then"]["propertyNames"]["enum"];
+        assert!(!keys.as_array().unwrap().contains(&"stride".into()), "{keys}");
+        for rule in rules {
+            assert!(rule["if"].to_string().contains("\"contains\":{\"const\":"), "{rule}");
+        }
     }
 }

@@ -185,7 +185,7 @@ fn unknown(path: &str) -> Error {
 
 /// The keys, by generic path, that may be meant by one that there is not: that of another section with the same
 /// name, else the nearest of the same section, else the nearest of all.
-fn meant(generic: &str) -> Vec<String> {
+pub(super) fn meant(generic: &str) -> Vec<String> {
     let (section, name) = generic.rsplit_once('.').unwrap_or(("", generic));
     let mut known: Vec<(&str, String)> = SECTIONS
         .iter()

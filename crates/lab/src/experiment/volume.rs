@@ -2,14 +2,14 @@
 
 use super::queues::{REQUESTS_MAX, REQUESTS_MIN};
 use super::remembered::WriteIntents;
-use super::{PageCache, ReadAhead, check_interleave};
+use super::{PageCache, ReadAhead, STRIPE_CACHE_ROWS, check_interleave};
 use crate::capabilities::RealMember;
 use crate::catalogue::{Drive, RaidController};
 use crate::error::{Error, Result};
 use crate::keys::{
     FromValue, RATE, SIZE, SIZE_OR_ZERO, Takes, Value, choice, condition, keys, words,
 };
-use block::units::format_bytes;
+use block::units::{self, format_bytes};
 use block::{LEVELS, Layout, LayoutError, Level, SECTOR_BYTES};
 use std::sync::Arc;
 use store::factor::{DEFAULT_INTERLEAVE, DEFAULT_LEVEL};
@@ -335,9 +335,11 @@ impl Member {
                 let used = sectors.unwrap_or(there);
                 if used > there {
                     return Err(Error::input(format!(
-                        "{} has {there} sectors, not the {used} that are to be used; take a smaller part of it in \
-                         `volume.drives` or `volume.log_drives`",
-                        drive.name
+                        "{} has {}, less than the {} that are to be used; take a smaller part of it in `volume.drives` or \
+                         `volume.log_drives`",
+                        drive.name,
+                        units::format_sectors(there),
+                        units::format_sectors(used)
                     )));
                 }
                 Ok(used)
@@ -427,6 +429,7 @@ impl Volume {
             has_bitmap: false,
             region_sectors: None,
             has_ppl: false,
+            stripe_cache_rows: STRIPE_CACHE_ROWS,
             page_cache: PageCache::default(),
             volume_outstanding: None,
             member_outstanding: None,

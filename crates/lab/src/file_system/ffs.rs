@@ -11,7 +11,7 @@ use sim::fs::{FsError, Session};
 use std::sync::Arc;
 
 /// FFS, as `fs.kind`.
-pub(super) static KIND: FileSystemKind = FileSystemKind {
+pub(crate) static KIND: FileSystemKind = FileSystemKind {
     name: "ffs",
     about: "The Berkeley fast file system of 4.4BSD, FreeBSD and NetBSD",
     keys: &[FfsKeys::KEYS],

@@ -129,6 +129,14 @@ impl Dm {
                                CHUNK DEVICE SECTOR …`";
                 return Err(source.wrong(line, message));
             }
+            ("raid" | "mirror", _) => {
+                let message = format!(
+                    "the target {} is not read from a table; describe LVM's RAID instead, as in `--level lvm-raid5 --interleave \
+                     64KiB --members 4`",
+                    kind.shown()
+                );
+                return Err(source.wrong(line, message));
+            }
             _ => {
                 let message =
                     format!("the target {} is not supported; linear and striped are", kind.shown());
@@ -220,6 +228,10 @@ mod tests {
             ("0 100 linear 8:16", "table:1: a linear target is"),
             ("0 100 linear 8:16 0\n90 10 linear 8:16 0", "table:2: the target starts at 90"),
             ("0 100 crypt 8:16 0", "the target `crypt` is not supported"),
+            (
+                "0 100 raid raid5_ls 3 128 region_size 4096 3 8:0 8:1",
+                "instead, as in `--level lvm-raid5",
+            ),
             ("0 100 striped 2 8 a 0 b 0", "not a multiple of 2 chunks of 8 sectors"),
             ("0 128 striped 3 8 a 0 b 0", "3 stripes are 6 words"),
             ("0 x linear a 0", "`x` is not a valid number of sectors"),

@@ -1,7 +1,7 @@
 //! What every rig refuses: members that cannot be missed, and work that does not fit.
 
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Scheduling, Setup, Trial, Volume};
+use crate::experiment::{Member, Scheduling, Setup, Trial, Volume, check_stripe_cache};
 use crate::workload::Requests;
 use block::{Health, Layout, Place, Plan, units};
 use sim::linux::md::MEMBERS_MAX;
@@ -10,6 +10,7 @@ use sim::linux::md::MEMBERS_MAX;
 /// be.
 pub(super) fn admit_volume(volume: &Volume) -> Result<Box<dyn Layout>> {
     let layout = volume.layout()?;
+    check_stripe_cache(volume)?;
     let failed = &volume.failed;
     let mut health = Health::all_up(layout.members());
     for &member in failed {

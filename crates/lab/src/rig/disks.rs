@@ -9,6 +9,7 @@ mod device;
 mod engine;
 mod flags;
 mod in_memory;
+mod locks;
 mod measure;
 pub mod members;
 mod noise;

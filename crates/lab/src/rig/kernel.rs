@@ -11,6 +11,7 @@
 //! drives      the drives of a trial as the kernel's disks
 //! flags       `--on kernel` and its flags
 //! guest       the other side: what runs in the kernel
+//! processors  on which processor each kernel runs
 //! restore     a failed member is restored while a trial runs
 //! told        what the drives add to what the guest has measured
 //! ```
@@ -21,6 +22,7 @@ mod drives;
 mod flags;
 pub mod guest;
 mod job;
+mod processors;
 mod restore;
 mod told;
 
@@ -37,9 +39,10 @@ use crate::record::Measured;
 use crate::workload::{Requests, Work};
 use drives::Drives;
 use job::{Answer, Job};
+use processors::Processors;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use uml::build::Kernel;
 use uml::{Guest, Report, With};
@@ -81,45 +84,6 @@ impl Cpu {
             ));
         }
         Ok(Cpu { host: host.name, command_ns: host.volume_command_ns })
-    }
-}
-
-/// Processors that guests run on, one each.
-struct Processors {
-    free: Mutex<Vec<usize>>,
-    freed: Condvar,
-    count: usize,
-}
-
-impl Processors {
-    fn new(mut free: Vec<usize>) -> Self {
-        let count = free.len().max(1);
-        free.reverse();
-        Processors { free: Mutex::new(free), freed: Condvar::new(), count }
-    }
-
-    /// Waits for one that is free, and takes it.
-    fn take(&self) -> Taken<'_> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if let Some(processor) = free.pop() {
-                return Taken { of: self, processor };
-            }
-            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-/// A processor, given back when this is dropped.
-struct Taken<'a> {
-    of: &'a Processors,
-    processor: usize,
-}
-
-impl Drop for Taken<'_> {
-    fn drop(&mut self) {
-        self.of.free.lock().unwrap_or_else(PoisonError::into_inner).push(self.processor);
-        self.of.freed.notify_one();
     }
 }
 

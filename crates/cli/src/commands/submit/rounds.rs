@@ -1,6 +1,6 @@
 //! Hands tasks over until their results are there.
 
-use super::Plan;
+use super::{Plan, REFUSED};
 use crate::engines::HandOver;
 use crate::flags::SubmitFlags;
 use crate::progress::Bar;
@@ -91,6 +91,12 @@ impl Rounds<'_> {
         loop {
             let ended = child.try_wait().map_err(Error::failure)?;
             self.finished();
+            if let Some(error) = self.refusal() {
+                // The others would say the same.
+                let _ = child.kill();
+                child.wait().map_err(Error::failure)?;
+                return Err(error);
+            }
             if ended.is_some() {
                 return Ok(());
             }
@@ -127,6 +133,12 @@ impl Rounds<'_> {
             }
             Error::failure(format!("cannot start `{program}`: {error}"))
         })
+    }
+
+    /// Why a task cannot run, where one has said so: to hand it over again does not help.
+    fn refusal(&self) -> Option<Error> {
+        let said = fs::read_to_string(self.plan.folder.join(REFUSED)).ok()?;
+        Some(Error::input(format!("`{}`: {}", self.flags.engine.name, said.trim())))
     }
 
     /// What to say where the engine hands tasks back undone.

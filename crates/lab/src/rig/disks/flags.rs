@@ -1,11 +1,12 @@
 //! `--on disks`: its flags, and asking before a disk is lost.
 
+use super::locks::check_free;
 use super::planned::Planned;
 use super::{Disks, Options};
 use crate::capabilities::{Capabilities, Members, Uses};
 use crate::error::{Error, Result};
 use crate::experiment::parse_size;
-use crate::rig::guard::{Findings, System, check, is_meant, look};
+use crate::rig::guard::{Findings, Number, System, check, is_meant, look};
 use crate::rig::mounted::{Device, Mounted, Source};
 use crate::rig::site::{Images, parse_images};
 use crate::rig::state::{self, State};
@@ -13,7 +14,7 @@ use crate::rig::{Ask, Given, Opening, Rig, RigFlag, RigKind, Takes};
 use crate::run::Run;
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 /// What `--on disks` is.
@@ -192,6 +193,7 @@ fn devices(given: &Given, ask: &mut Ask<'_>) -> Result<Vec<Device>> {
             destroy.extend(is_agreed.then(|| path.display().to_string()));
         }
         check(&system, &path, &destroy)?;
+        check_free(&path, Number::new(std::fs::metadata(&path).map_err(Error::failure)?.rdev()))?;
         let sectors = bytes / block::SECTOR_BYTES;
         devices.push(Device { path: path.display().to_string(), sectors });
     }

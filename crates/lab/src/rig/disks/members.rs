@@ -2,6 +2,7 @@
 
 use super::create::create;
 use super::in_memory;
+use super::locks::Locks;
 use crate::error::{Error, Result};
 use crate::rig::guard::{
     Number, Signature, System, find_signatures, is_meant, same_file, users_of_device, users_of_file,
@@ -14,7 +15,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{IoSliceMut, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use store::held::Held;
 use uring::Buffer;
 
 /// Which members, and what may be done to them.
@@ -83,9 +83,9 @@ pub struct Member {
     pub in_memory: Option<&'static str>,
     /// What it is accessed through.
     pub file: File,
-    /// What keeps other programs of our kind away. It is a file of its own because a ring lets go of
-    /// its files only some time after it is gone.
-    _lock: Held,
+    /// What keeps other runs away. They are files of their own because a ring lets go of its files only some time after it
+    /// is gone.
+    locks: Locks,
 }
 
 /// What a name leads to.
@@ -169,9 +169,10 @@ pub fn open(
             )));
         }
     }
-    let members: Result<Vec<Member>> =
-        found.into_iter().map(|found| open_one(found, options, &mut warnings)).collect();
-    let mut members = members?;
+    let mut members = Vec::with_capacity(found.len());
+    for found in found {
+        members.push(open_one(found, options, &members, &mut warnings)?);
+    }
     use_whole_blocks(&mut members);
     Ok((members, warnings))
 }
@@ -312,7 +313,12 @@ fn used_sectors(found: &Found, options: &Options) -> Result<u64> {
     Ok(used)
 }
 
-fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Result<Member> {
+fn open_one(
+    found: Found,
+    options: &Options,
+    earlier: &[Member],
+    warnings: &mut Vec<String>,
+) -> Result<Member> {
     let sectors = used_sectors(&found, options)?;
     let name = found.path.display().to_string();
     let device = found.device.is_some();
@@ -349,8 +355,10 @@ fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Resu
         }
     };
     found.confirm(&file)?;
-    let lock = lock(&found.path, options.write)?;
+    let lock = File::open(&found.path).map_err(failed)?;
     found.confirm(&lock)?;
+    let mut locks = Locks::beside(earlier.iter().map(|member| &member.locks));
+    locks.take(&found.path, &lock, found.device)?;
     if !device && is_sparse(&file, found.bytes) {
         warnings.push(format!(
             "{name} has holes, and reading a hole reads no disk; fill it, or make it with `--create`"
@@ -365,19 +373,7 @@ fn open_one(found: Found, options: &Options, warnings: &mut Vec<String>) -> Resu
             "{name} lies in memory ({on}): its figures are those of memory, not of a disk"
         ));
     }
-    Ok(Member { path: found.path, device, sectors, access, in_memory, file, _lock: lock })
-}
-
-/// Keeps other programs that ask from writing it, and where it is written from reading it.
-fn lock(path: &Path, write: bool) -> Result<Held> {
-    let name = path.display();
-    let file =
-        File::open(path).map_err(|error| Error::input(format!("cannot open {name}: {error}")))?;
-    let held = if write { Held::alone(file) } else { Held::beside_others(file) };
-    held.map_err(|_| {
-        let does = if write { "used" } else { "written" };
-        Error::input(format!("{name} is being {does} by another program; wait for it to end"))
-    })
+    Ok(Member { path: found.path, device, sectors, access, in_memory, file, locks })
 }
 
 /// The smallest block in which direct reads work, if they do.
@@ -424,7 +420,7 @@ mod tests {
             fs::write(path, [1; 8192]).unwrap();
         }
         let options = Options { write: true, ..Options::default() };
-        let open = |found| open_one(found, &options, &mut Vec::new());
+        let open = |found| open_one(found, &options, &[], &mut Vec::new());
         let found = look(&path).unwrap();
         assert!(open(look(&path).unwrap()).is_ok());
         fs::rename(&other, &path).unwrap();

@@ -82,7 +82,8 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
     let memory_mib = given.read(GUEST_MEMORY.name, mib)?.pop().unwrap_or(usual_mib);
     let limit_s = given.read(TRIAL_LIMIT.name, seconds)?.pop().unwrap_or(LIMIT_S);
     let cpu = given.read(CPU.name, Cpu::of)?.pop();
-    let kernel = build::cache().and_then(|cache| build::newest(&cache)).map_err(Error::input)?;
+    let cache = build::cache().map_err(Error::input)?;
+    let kernel = build::newest(&cache).map_err(Error::input)?;
     let program = std::env::current_exe()
         .map_err(|error| Error::failure(format!("cannot find this program: {error}")))?;
     check_path(&program)?;
@@ -98,7 +99,7 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         warnings: shortness(opening.experiment, memory_mib).into_iter().collect(),
         keeps_trace: given.has(KEEP_TRACE.name),
         cpu,
-        processors: PROCESSORS.get_or_init(|| Processors::new(processors())),
+        processors: PROCESSORS.get_or_init(|| Processors::new(processors(), cache)),
         stopped,
     }))
 }

@@ -6,7 +6,7 @@ pub(super) mod zfs;
 
 use super::super::site::Step;
 use crate::error::{Error, Result};
-use crate::experiment::{Volume, check_interleave};
+use crate::experiment::{STRIPE_CACHE_ROWS, Volume, check_interleave, check_stripe_cache};
 use crate::file_system::real::Geometry;
 use block::Level;
 use block::layout::NestedLevel;
@@ -60,6 +60,7 @@ pub struct Device {
 ///
 /// Where no tool makes it, or not with this interleave; and where a member is to fail whose level no command takes one out of.
 pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<Build> {
+    check_stripe_cache(volume)?;
     let mut build = build(volume.level, volume.interleave_sectors, members, name)?;
     let is_md = volume.level.name.starts_with("md-");
     if volume.level.has_stripe_cache() && volume.stripe_cache_rows != STRIPE_CACHE_ROWS {
@@ -146,9 +147,6 @@ impl Build {
         Ok(if volume.has_ppl { step } else { step.and("--force") })
     }
 }
-
-/// The rows that md begins with (`NR_STRIPES` in `drivers/md/raid5.c`).
-const STRIPE_CACHE_ROWS: u32 = 256;
 
 /// What makes a volume of this level of `members`, under `name`.
 ///

@@ -59,12 +59,23 @@ fn the_same_disk_by_two_names_is_one_disk() {
 }
 
 #[test]
-fn two_programs_do_not_write_one_image() {
-    let images = Images::new(&[64]);
-    let first = opens(&writing(&images.paths));
-    assert!(refusal(&writing(&images.paths)).contains("being used by another program"));
-    drop(first);
-    opens(&writing(&images.paths));
+fn two_runs_do_not_share_an_image() {
+    let images = Images::new(&[64, 64]);
+    let reading = Options { write: false, ..writing(&images.paths) };
+    // Of two that read one disk, each measures the other.
+    for (first, second) in [
+        (&writing(&images.paths), &writing(&images.paths)),
+        (&reading, &reading),
+        (&reading, &writing(&images.paths[1..])),
+    ] {
+        let has_it = opens(first);
+        let said = refusal(second);
+        let own = format!("process {} (`", std::process::id());
+        assert!(said.contains(" is used by ") && said.contains("wait for it to end"), "{said}");
+        assert!(said.contains(&own) || said.contains("another program"), "{said}");
+        drop(has_it);
+        opens(second);
+    }
 }
 
 #[test]
