@@ -37,6 +37,7 @@ mod rebuild;
 pub mod refused;
 mod repaired;
 mod risk;
+mod seeds;
 pub mod settled;
 pub mod shingled;
 mod situations;
@@ -319,6 +320,7 @@ impl Verdict {
             trials,
         };
         let (may, places) = verdict.rank(manifest, &layouts, &scores, wishes)?;
+        let noises = verdict.with_other_seeds(noises, manifest, records);
         let noises = verdict.with_luck(aim, noises, manifest, records);
         verdict.stand(aim, &noises, &places, &scores);
         verdict.any_will_do = any_will_do::any_will_do(&verdict);
@@ -380,6 +382,7 @@ impl Verdict {
         points.extend(repaired::told(records));
         points.extend(once::told(self, manifest, records));
         points.extend(once::in_step(self, manifest, records));
+        points.extend(seeds::told(self, manifest, records));
         points.extend(once::unlike(self));
         points.extend(failed::told(&self.factors, happened));
         points.extend(settled::told(manifest, records));

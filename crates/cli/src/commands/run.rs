@@ -137,7 +137,8 @@ fn planned(run: &Run<'_>, flags: &RunFlags) -> Result<String> {
         Some(_) => estimate.at_most(),
         None => estimate,
     };
-    let first = run.beforehand().map(|words| format!("# {words}\n")).unwrap_or_default();
+    let notes = [run.beforehand(), run.repeated_by_default()];
+    let first: String = notes.iter().flatten().map(|words| format!("# {words}\n")).collect();
     Ok(format!("{first}{}{estimate}", run.commands()?))
 }
 
