@@ -229,14 +229,6 @@ impl<'a> Run<'a> {
         self.rig.beforehand()
     }
 
-    /// That each cell runs with several seeds for its spindles' sake, though the experiment does not say so, if that is so.
-    pub fn repeated_by_default(&self) -> Option<String> {
-        let repeats = self.plan.repeats_of_spindles?;
-        Some(format!(
-            "each cell runs with {repeats} seeds, as a volume has several rotating disks; `run.repeats` says another number"
-        ))
-    }
-
     /// How long its trials will take; of an earlier run's `results` those that are not finished.
     pub fn estimate(&self, results: Option<&Results>) -> Estimate {
         Estimate::new(&self.plan, results)

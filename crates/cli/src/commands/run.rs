@@ -137,8 +137,7 @@ fn planned(run: &Run<'_>, flags: &RunFlags) -> Result<String> {
         Some(_) => estimate.at_most(),
         None => estimate,
     };
-    let notes = [run.beforehand(), run.repeated_by_default()];
-    let first: String = notes.iter().flatten().map(|words| format!("# {words}\n")).collect();
+    let first = run.beforehand().map(|words| format!("# {words}\n")).unwrap_or_default();
     Ok(format!("{first}{}{estimate}", run.commands()?))
 }
 

@@ -43,8 +43,6 @@ pub struct Plan {
     pub traces: BTreeMap<String, String>,
     /// What in the experiment means nothing where it runs, or makes no difference.
     pub warnings: Vec<String>,
-    /// How often each cell runs, where that is for the sake of several spindles and the experiment does not say it.
-    pub repeats_of_spindles: Option<u64>,
     /// Keys of the drives that may change nothing.
     idle: IdleKeys,
 }
@@ -134,7 +132,6 @@ impl Plan {
             trees: BTreeMap::new(),
             traces: BTreeMap::new(),
             warnings: idle_interleaves(experiment, &cells),
-            repeats_of_spindles: None,
             idle: IdleKeys::default(),
         };
         let mut trees = Trees::new(&experiment.origin);
@@ -179,10 +176,9 @@ impl Plan {
                 precision: run.precision.share(),
             });
         }
-        let own = repeats.of(&firsts).map_err(|error| error.context(&experiment.origin))?;
-        plan.repeats_of_spindles = own.for_spindles.then_some(own.count);
+        let repeats = repeats.of(&firsts).map_err(|error| error.context(&experiment.origin))?;
         for trial in firsts {
-            plan.add(trial, &run, own.count).map_err(|error| error.context(&experiment.origin))?;
+            plan.add(trial, &run, repeats).map_err(|error| error.context(&experiment.origin))?;
         }
         plan.warnings.extend(plan.idle.warnings(&experiment.origin, &plan.trials));
         plan.warnings.append(&mut trees.warnings);

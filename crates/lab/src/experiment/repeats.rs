@@ -29,15 +29,6 @@ pub(super) struct Repeats {
     of_spindles: u64,
 }
 
-/// How often each cell of a plan runs, now that its cells are known.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Own {
-    /// So often.
-    pub(super) count: u64,
-    /// Whether that is more than usual, for the sake of several spindles.
-    pub(super) for_spindles: bool,
-}
-
 impl Repeats {
     /// As the experiment says, or else once.
     pub(super) fn stated(run: &RunKeys) -> Self {
@@ -68,17 +59,16 @@ impl Repeats {
     /// # Errors
     ///
     /// Where that makes too many trials.
-    pub(super) fn of(self, firsts: &[Trial]) -> Result<Own> {
-        let for_spindles = self.of_spindles > self.count
-            && firsts.iter().any(|trial| has_several_spindles(&trial.setup));
-        let repeats = if for_spindles { self.of_spindles } else { self.count };
+    pub(super) fn of(self, firsts: &[Trial]) -> Result<u64> {
+        let has_several = firsts.iter().any(|trial| has_several_spindles(&trial.setup));
+        let repeats = if has_several { self.of_spindles } else { self.count };
         if (firsts.len() as u64).saturating_mul(repeats) > TRIALS_MAX {
             return Err(Error::input(format!(
                 "with {repeats} repeats of each cell there are more than {TRIALS_MAX} trials; take fewer values of some \
                  factors, or say `run.repeats`"
             )));
         }
-        Ok(Own { count: repeats, for_spindles })
+        Ok(repeats)
     }
 }
 
