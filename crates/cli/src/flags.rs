@@ -183,7 +183,7 @@ pub(crate) struct ExperimentFlags {
     /// Set a key, or vary it over a list; repeatable
     #[arg(long, value_name = "KEY=VALUE[,VALUE…]")]
     pub(crate) set: Vec<String>,
-    /// Repeats per cell [default: 1; 3 with --on disks or a capacity] [key run.repeats]
+    /// Repeats per cell [default: 1; 5 in sim with several rotating disks; 3 with --on disks or a capacity] [key run.repeats]
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<u64>,
     /// Repeat each cell until its comparison with the best is as narrow as this, or clear (`run.compare_within`)

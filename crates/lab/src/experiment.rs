@@ -10,7 +10,7 @@
 //! remembered what of writes md and LVM remember
 //! schema     all keys as a JSON schema
 //! fault      what goes wrong with a member while a trial is measured
-//! plan       every cell, every repeat
+//! plan       every cell, every repeat · repeats  how often each cell runs where nobody says
 //! ```
 
 mod about;
@@ -29,6 +29,7 @@ mod page_cache;
 mod plan;
 mod queues;
 mod remembered;
+mod repeats;
 mod schema;
 mod sections;
 mod seeds;

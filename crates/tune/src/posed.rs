@@ -62,12 +62,10 @@ impl Posed {
     /// # Errors
     ///
     /// Where a wish is no formula.
-    pub fn new(
-        mut experiment: Experiment,
-        wishes: Wishes,
-        price_usd: Option<f64>,
-    ) -> Result<Posed> {
+    pub fn new(experiment: Experiment, wishes: Wishes, price_usd: Option<f64>) -> Result<Posed> {
         let wishes = with_asked(&experiment, wishes);
+        // The search takes seeds one by one, and more of them only where they decide something.
+        let mut experiment = experiment.seed_by_seed();
         let says_repeats = experiment.settings().contains_key("run.repeats");
         if experiment.searches_a_rate() && !says_repeats {
             // The race has seeds of its own.
@@ -102,17 +100,21 @@ impl Posed {
     /// Where it cannot be read, or is of something else.
     pub fn take(&mut self, directory: &Path, rig: &dyn Rig) -> Result<()> {
         let read = lab::read_results(directory)?;
-        let manifest = Run::plan(&self.experiment, rig)?.manifest().clone();
+        let run = Run::plan(&self.experiment, rig)?;
+        let manifest = run.manifest();
         let of = |manifest: &Manifest| {
             (manifest.experiment.clone(), manifest.rig.clone(), manifest.machine.clone())
         };
-        if of(&read.manifest) != of(&manifest) {
+        if of(&read.manifest) != of(manifest) {
             return Err(Error::input(format!(
                 "{} holds the results of another experiment, rig or seed, or of another machine; leave it out",
                 directory.display()
             )));
         }
-        self.known = read.records;
+        // Later repeats of a run have other seeds than those that the search gives the same numbers, and are no pairs of these.
+        let planned = run.trials().iter().map(|trial| trial.repeat + 1).max().unwrap_or(0);
+        let of_same_seeds = |record: &Record| record.repeat < planned;
+        self.known = read.records.into_iter().filter(of_same_seeds).collect();
         Ok(())
     }
 

@@ -38,6 +38,7 @@ mod rebuild;
 pub mod refused;
 mod repaired;
 mod risk;
+mod seeds;
 pub mod settled;
 pub mod shingled;
 mod situations;
@@ -320,6 +321,7 @@ impl Verdict {
             trials,
         };
         let (may, places) = verdict.rank(manifest, &layouts, &scores, wishes)?;
+        let noises = verdict.with_other_seeds(noises, manifest, records);
         let noises = verdict.with_luck(aim, noises, manifest, records);
         verdict.stand(aim, &noises, &places, &scores);
         verdict.any_will_do = any_will_do::any_will_do(&verdict);
@@ -382,6 +384,7 @@ impl Verdict {
         points.extend(hot::doubt(manifest, records));
         points.extend(once::told(self, manifest, records));
         points.extend(once::in_step(self, manifest, records));
+        points.extend(seeds::told(self, manifest, records));
         points.extend(once::unlike(self));
         points.extend(failed::told(&self.factors, happened));
         points.extend(settled::told(manifest, records));

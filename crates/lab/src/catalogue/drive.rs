@@ -417,6 +417,11 @@ impl Drive {
         self.model.of().is_rotational()
     }
 
+    /// Whether it has a spindle, which stands as the seed says when a trial begins.
+    pub fn has_spindle(&self) -> bool {
+        matches!(self.model, Model::Disk(_) | Model::Shingled(_))
+    }
+
     /// Whether it writes sectors of 4096 bytes, whatever it lets be addressed.
     pub fn has_large_sectors(&self) -> bool {
         self.model.of().has_large_sectors()

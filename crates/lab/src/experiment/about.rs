@@ -101,8 +101,9 @@ keys! {
         on: Option<String> = label("on", ON),
         /// Random seed
         seed: u64 = label("seed", Takes::Count(0, u64::MAX)).default("1"),
-        /// Repeats per cell, each with a seed of its own; without it 3 on real disks, where runs differ,
-        /// and where a `capacity` is searched for
+        /// Repeats per cell, each with a seed of its own; without it 5 where a modelled volume (in `sim`) has several
+        /// rotating disks, whose spindles stand otherwise with each seed; 3 on real disks, where runs differ, and where
+        /// a `capacity` is searched for
         repeats: u64 = label("repeats", Takes::Count(1, 10_000)).default("1"),
         /// Half of the 95 % interval of throughput at which a trial without a length of its own (`count`, `amount`
         /// or `runtime`) ends

@@ -30,6 +30,8 @@ pub struct Experiment {
     lines: BTreeMap<String, usize>,
     /// The paths of those whose sizes the person has written in bytes.
     in_bytes: BTreeSet<String>,
+    /// Whether whoever runs it takes one seed after the other.
+    runs_seed_by_seed: bool,
 }
 
 /// The values of one key.
@@ -63,6 +65,7 @@ impl Experiment {
             settings: BTreeMap::new(),
             lines: BTreeMap::new(),
             in_bytes: BTreeSet::new(),
+            runs_seed_by_seed: false,
         };
         for (item, value) in written {
             let at = format!("{origin}:{}", item.line());
@@ -92,6 +95,7 @@ impl Experiment {
             settings,
             lines: BTreeMap::new(),
             in_bytes: BTreeSet::new(),
+            runs_seed_by_seed: false,
         }
     }
 
@@ -207,6 +211,19 @@ impl Experiment {
         let mut experiment = self.clone();
         experiment.settings.retain(|path, _| !is_left_out(path));
         experiment
+    }
+
+    /// The same experiment for whoever looks at each seed before the next is run: a plan of it has one seed, unless it says
+    /// `run.repeats`.
+    #[must_use]
+    pub fn seed_by_seed(mut self) -> Self {
+        self.runs_seed_by_seed = true;
+        self
+    }
+
+    /// Whether whoever runs it takes one seed after the other.
+    pub(super) fn runs_seed_by_seed(&self) -> bool {
+        self.runs_seed_by_seed
     }
 
     /// What is set, by path.

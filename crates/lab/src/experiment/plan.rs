@@ -9,6 +9,7 @@ use super::idle::IdleKeys;
 use super::lasting::lasting;
 use super::page_cache::PageCache;
 use super::queues::check_requests;
+use super::repeats::{Repeats, TRIALS_MAX};
 use super::seeds::{mixed, shuffle};
 use super::trial::{Cell, Setup, Trial};
 use super::volume::{InUse, Member, Sorts, Volume, VolumeKeys};
@@ -46,15 +47,6 @@ pub struct Plan {
     idle: IdleKeys,
 }
 
-/// A plan of more trials than this is a typo in a factor.
-const TRIALS_MAX: u64 = 1_000_000;
-
-/// Repeats of each cell at most, where comparisons end them and nobody says how many.
-const REPEATS_TO_COMPARE_MAX: u64 = 30;
-
-/// Repeats where a rate is searched for: what is found depends on a percentile at one seed, and varies by some percent.
-const REPEATS_OF_SEARCHES: u64 = 3;
-
 impl Plan {
     /// The trials of `experiment` where everything is modelled.
     ///
@@ -62,7 +54,8 @@ impl Plan {
     ///
     /// Where a drive or host is not known, or a cell makes no sense; the message names the key.
     pub fn new(experiment: &Experiment) -> Result<Self> {
-        Plan::build(experiment, &Members::Modelled, true)
+        let repeats = Repeats::stated(&experiment.run());
+        Plan::build(experiment, &Members::Modelled, true, repeats)
     }
 
     /// The trials of `experiment` on a rig that can do what `can` says. Each key that means nothing there
@@ -109,19 +102,9 @@ impl Plan {
                 ));
             }
         }
-        let mut meant = experiment.without(|path| can.ignores(path));
-        if !meant.settings().contains_key("run.repeats") {
-            let compares = meant.run().compare_within.is_some();
-            let repeats = if compares {
-                REPEATS_TO_COMPARE_MAX
-            } else if meant.searches_a_rate() {
-                can.repeats.max(REPEATS_OF_SEARCHES)
-            } else {
-                can.repeats
-            };
-            meant.set_values("run.repeats", &repeats.to_string())?;
-        }
-        let mut plan = Plan::build(&meant, &can.members, can.host_is_modelled)?;
+        let meant = experiment.without(|path| can.ignores(path));
+        let repeats = Repeats::on(&meant, can);
+        let mut plan = Plan::build(&meant, &can.members, can.host_is_modelled, repeats)?;
         warnings.append(&mut plan.warnings);
         Ok(Plan { warnings, ..plan })
     }
@@ -131,7 +114,12 @@ impl Plan {
         self.trials.iter().any(|trial| trial.setup.files.is_some())
     }
 
-    fn build(experiment: &Experiment, members: &Members, host_is_modelled: bool) -> Result<Self> {
+    fn build(
+        experiment: &Experiment,
+        members: &Members,
+        host_is_modelled: bool,
+        repeats: Repeats,
+    ) -> Result<Self> {
         let run = experiment.run();
         let budget = budget(&run, members);
         let cells = cells(experiment)?;
@@ -149,6 +137,7 @@ impl Plan {
         let mut trees = Trees::new(&experiment.origin);
         let mut traces = Traces::default();
         let mut setups: BTreeMap<BTreeMap<String, Value>, Arc<Setup>> = BTreeMap::new();
+        let mut firsts: Vec<Trial> = Vec::with_capacity(cells.len());
         for (cell, workloads, values) in cells {
             // Cells that differ only in their workloads run on the same.
             let mut shared = values.clone();
@@ -176,7 +165,7 @@ impl Plan {
             let setup = lasting(cached(setup, &beside), &beside);
             let setup = sent_by(&experiment.origin, setup, &beside, &mut plan.warnings)?;
             let work = beside.remove(0);
-            let trial = Trial {
+            firsts.push(Trial {
                 number: 0,
                 repeat: 0,
                 seed: 0,
@@ -185,8 +174,11 @@ impl Plan {
                 work,
                 beside,
                 precision: run.precision.share(),
-            };
-            plan.add(trial, &run).map_err(|error| error.context(&experiment.origin))?;
+            });
+        }
+        let repeats = repeats.of(&firsts).map_err(|error| error.context(&experiment.origin))?;
+        for trial in firsts {
+            plan.add(trial, &run, repeats).map_err(|error| error.context(&experiment.origin))?;
         }
         plan.idle.check(|path| experiment.place(path))?;
         plan.warnings.extend(plan.idle.warnings(&experiment.origin, &plan.trials));
@@ -206,14 +198,14 @@ impl Plan {
     }
 
     /// Adds the trials of a cell: its repeats, each with all windows of a trace.
-    fn add(&mut self, mut trial: Trial, run: &RunKeys) -> Result<()> {
+    fn add(&mut self, mut trial: Trial, run: &RunKeys, repeats: u64) -> Result<()> {
         let parts = trial.work.clone().parts();
         if parts.len() > 1 && run.compare_within.is_some() {
             return Err(Error::input(
                 "`windows` of a trace beside `run.compare_within`: windows are no repeats, and nothing says when they are enough; leave one out",
             ));
         }
-        for repeat in 0..run.repeats {
+        for repeat in 0..repeats {
             trial.repeat = repeat;
             trial.seed = mixed(run.seed, trial.cell.workload_index as u64, repeat);
             let trials = parts.iter().map(|work| Trial { work: work.clone(), ..trial.clone() });
@@ -502,7 +494,6 @@ fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
 mod tests {
     use super::*;
     use crate::capabilities::RealMember;
-    use crate::rig::{Rig as _, sim::Sim};
 
     /// A rig of one real member.
     fn real() -> Capabilities {
@@ -584,21 +575,6 @@ mod tests {
         let refused = plan("drives = \"4xwd740gd\"\nlevel = \"stripe\"").unwrap_err().to_string();
         assert!(refused.contains("some.toml: `volume.scheduler` = none"), "{refused}");
         assert!(refused.contains("set `host.elevator`"), "{refused}");
-    }
-
-    /// One seed found 47 requests a second where the next found 50, and 6 % was called a difference.
-    #[test]
-    fn a_rate_that_is_searched_for_is_found_three_times() {
-        let trials = |keys: &str| {
-            let text = format!(
-                "[volume]\ndrives = \"4xwd740gd\"\n[workload.w]\nkind = \"random\"\narrivals = \"poisson\"\n{keys}"
-            );
-            let experiment = Experiment::parse("some.toml", &text).unwrap();
-            Plan::on(&experiment, &Sim.capabilities()).unwrap().trials.len()
-        };
-        assert_eq!(trials("requests_per_s = 10"), 1);
-        assert_eq!(trials("capacity = \"p99 <= 40ms\""), 3);
-        assert_eq!(trials("capacity = \"p99 <= 40ms\"\n[run]\nrepeats = 1"), 1);
     }
 
     /// Linux refuses what its queues cannot hold, and so does a plan, whatever the scheduler.
