@@ -364,7 +364,7 @@ impl Work {
         let mut table = &mut self.tables;
         for name in names {
             let entry = table.entry(name).or_insert_with(|| toml::Table::new().into());
-            table = entry.as_table_mut().ok_or_else(|| wrong("that is no table"))?;
+            table = entry.as_table_mut().ok_or_else(|| wrong("it is not a table"))?;
         }
         table.insert(key.into(), read.unwrap_or_else(|| value.into()));
         self.names_caches |= path.trim() == "drive.write_cache";
@@ -490,7 +490,7 @@ mod tests {
         assert!(refused("drive.state=fresh,steady").contains("write one value"));
         assert!(refused("workload.db.depth=1").contains("the work has `workload.vm`"));
         assert!(refused("workload.depth=1").contains("the work has `workload.vm`"));
-        assert!(refused("drive.state.x=1").contains("that is no table"));
+        assert!(refused("drive.state.x=1").contains("it is not a table"));
     }
 
     /// Who reads what can be asked finds every work that has a name.

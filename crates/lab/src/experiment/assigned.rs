@@ -60,6 +60,7 @@ mod tests {
         assert_eq!(shown("64KiB, 128KiB"), ["64KiB", "128KiB"]);
         assert_eq!(shown(""), [""]);
         assert_eq!(shown("a,"), ["a", ""]);
+        assert_eq!(shown("a],b"), ["a]", "b"]);
         assert_eq!(
             shown("2xgp3[size=1TiB,iops=6000],4xgp3"),
             ["2xgp3[size=1TiB,iops=6000]", "4xgp3"]

@@ -498,15 +498,6 @@ block = \"1m\"
     }
 
     #[test]
-    fn commas_in_brackets_part_no_values() {
-        assert_eq!(
-            split("2xgp3[size=1TiB,iops=6000],4xgp3"),
-            ["2xgp3[size=1TiB,iops=6000]", "4xgp3"]
-        );
-        assert_eq!(split("a],b"), ["a]", "b"]);
-    }
-
-    #[test]
     fn a_file_is_read_with_its_factors_and_workloads_in_order() {
         let experiment = Experiment::parse("dir/some.toml", GOOD).unwrap();
         assert_eq!(
