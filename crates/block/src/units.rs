@@ -59,7 +59,7 @@ impl fmt::Display for UnitError {
             }
             UnitError::TooLarge(text) => write!(f, "`{text}` is too large"),
             UnitError::NotWhole { text, of } => {
-                write!(f, "`{text}` is no whole number of {of}")?;
+                write!(f, "`{text}` is not a whole number of {of}")?;
                 in_binary(text).map_or(Ok(()), |meant| write!(f, "; did you mean `{meant}`?"))
             }
         }

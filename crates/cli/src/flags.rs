@@ -180,7 +180,8 @@ pub(crate) struct ExperimentFlags {
     /// Interleave (md chunk, LVM stripe size, XFS su) [key volume.interleave]
     #[arg(long, value_name = "SIZE[,SIZE…]")]
     pub(crate) interleave: Option<String>,
-    /// Set a key, or vary it over a list; repeatable
+    /// Set a key, or vary it over a list; repeatable. A value with a comma needs quotes of its own:
+    /// --set 'fs.options="noatime,nodiratime"'
     #[arg(long, value_name = "KEY=VALUE[,VALUE…]")]
     pub(crate) set: Vec<String>,
     /// Repeats per cell [default: 1; 5 in sim with several rotating disks; 3 with --on disks or a capacity] [key run.repeats]

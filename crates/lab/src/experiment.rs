@@ -3,6 +3,7 @@
 //! ```text
 //! file       a file of settings, checked one by one against the sections' keys · open  the files that people name
 //! sections   all sections and their keys, which stand with whoever reads them
+//! assigned   the values that `--set` gives a key
 //! listing    all keys as data to print
 //! checks     whether each key that is set applies to the kinds that are chosen
 //! about, volume      the experiment's own keys, and those of a volume · page_cache  what of it goes through that
@@ -14,6 +15,7 @@
 //! ```
 
 mod about;
+mod assigned;
 mod checks;
 mod chunk;
 mod engine;
@@ -39,6 +41,7 @@ mod trial;
 mod volume;
 
 pub use about::{AboutKeys, AskKeys, RunKeys};
+pub use assigned::values_of;
 pub use chunk::check_interleave;
 pub(crate) use chunk::refusal;
 pub use fault::{FaultKeys, FaultKind, FaultSetup};

@@ -31,6 +31,8 @@ pub use kinds::{Kind, kinds};
 
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use store::input;
 
 /// A disk of a system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -126,6 +128,24 @@ pub struct Inventory {
 const DISKS_MAX: usize = 4096;
 
 impl Inventory {
+    /// Reads what systems print, out of these files.
+    ///
+    /// # Errors
+    ///
+    /// Where a file cannot be read, has neither disks nor volumes in it, or too many.
+    pub fn open(files: &[PathBuf]) -> Result<Self> {
+        let files = files.iter().map(|path| {
+            let label = path.display().to_string();
+            let text = input::read_text(path, input::RESULTS_BYTES).map_err(|error| {
+                Error::input(format!(
+                    "cannot read {label}: {error}; give what `lsblk -J -O` prints"
+                ))
+            })?;
+            Ok((label, text))
+        });
+        Inventory::read(&files.collect::<Result<Vec<_>>>()?)
+    }
+
     /// Reads what systems print: the name and the text of each file.
     ///
     /// # Errors

@@ -27,16 +27,16 @@ def run(
     has.
 
     `set` gives keys other values, or lists of them, as `{"volume.interleave": ["32KiB", "64KiB"]}` or
-    `["volume.interleave=32KiB,64KiB"]`. With `out` the results are kept in that directory, as `ileave run --out` does,
+    `["volume.interleave=32KiB,64KiB"]`. In a dict a string is one value, commas or not. With `out` the results are kept in that directory, as `ileave run --out` does,
     and `resume=True` continues there. Ctrl-C stops the trials that run; what is finished is kept in `out`.
 
     Returns the trials, a row each: a `pandas.DataFrame`, a `pyarrow.Table` (`as_="arrow"`) or a dict of lists
     (`as_="dict"`). `attrs` (of a Table: its metadata) has `answer`, the units and the roles of the columns, and `out`.
     """
     _check_form(as_)
-    is_dict = isinstance(experiment, Mapping)
-    path = None if is_dict else os.fspath(experiment)
-    text = json.dumps(experiment) if is_dict else None
+    path, text = _experiment(experiment)
+    if resume and out is None:
+        raise InputError("resume=True needs `out`, the directory whose run is continued")
     out = None if out is None else os.fspath(out)
     try:
         columns, answer, said = _ileave.run(path, text, _assignments(set), out, resume)
@@ -125,11 +125,22 @@ def _assignments(given: Union[Mapping[str, Any], Iterable[str], None]) -> List[T
 
 
 def _values(value: Any) -> str:
+    """The value, or the values of a list, as `--set` reads them: what commas or brackets would part stands in quotes."""
     if isinstance(value, (list, tuple, range)):
         return ",".join(_values(one) for one in value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    text = str(value)
+    is_bare = text == text.strip() and not any(mark in text for mark in ",[]\"'\\\n")
+    # A JSON string is a TOML string.
+    return text if is_bare else json.dumps(text)
+
+
+def _experiment(experiment: Union[Path, Mapping[str, Any]]) -> Tuple[Optional[str], Optional[str]]:
+    """The path of an experiment, or what it has as JSON."""
+    if isinstance(experiment, Mapping):
+        return None, json.dumps(experiment)
+    return os.fspath(experiment), None
 
 
 def _check_form(as_: str) -> None:

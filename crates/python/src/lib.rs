@@ -39,6 +39,7 @@ fn _ileave(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Failure", module.py().get_type::<Failure>())?;
     module.add_class::<report::Report>()?;
     module.add_class::<map::Map>()?;
+    module.add_class::<tune::Tuned>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(tune::tune, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::drive, module)?)?;

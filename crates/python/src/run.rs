@@ -4,8 +4,8 @@ use crate::background::do_work;
 use crate::raised;
 use crate::report::to_columns;
 use lab::experiment::Experiment;
-use lab::rig::Stoppable;
 use lab::rig::sim::Sim;
+use lab::rig::{Rig as _, Stoppable};
 use lab::run::Run;
 use lab::{Keep, Result};
 use pyo3::prelude::*;
@@ -36,15 +36,10 @@ pub(crate) fn run(
     out: Option<PathBuf>,
     resume: bool,
 ) -> PyResult<(Bound<'_, PyList>, String, Vec<String>)> {
+    let given = Given { path, json, assignments };
     let read = || {
-        let (mut experiment, warnings) = match (path, json) {
-            (Some(path), _) => Experiment::open(&path)?,
-            (None, json) => (of_json(&json.unwrap_or_default())?, Vec::new()),
-        };
-        for (key, values) in assignments {
-            let set = experiment.set_values(&key, &values);
-            set.map_err(|error| error.context(format!("set {key}={values}")))?;
-        }
+        let (experiment, warnings) = given.read()?;
+        simulated(&experiment)?;
         Ok(Asked { experiment, warnings, out, resume })
     };
     let asked = read().map_err(|error| raised(&error))?;
@@ -75,6 +70,40 @@ fn ran(asked: Asked, rig: &Stoppable<&Sim>) -> Result<Ran> {
     let manifest = ran.manifest.asked(&[])?;
     let verdict = Verdict::new(&manifest, &records, &Wishes::default().and_of(&manifest))?;
     Ok((manifest, records, verdict.answer, warnings))
+}
+
+/// An experiment as it is given: a file, or a dict as JSON; and the keys that are set.
+pub(crate) struct Given {
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) json: Option<String>,
+    pub(crate) assignments: Vec<(String, String)>,
+}
+
+impl Given {
+    /// The experiment, and warnings.
+    pub(crate) fn read(self) -> Result<(Experiment, Vec<String>)> {
+        let (mut experiment, warnings) = match (self.path, self.json) {
+            (Some(path), _) => Experiment::open(&path)?,
+            (None, json) => (of_json(&json.unwrap_or_default())?, Vec::new()),
+        };
+        for (key, values) in self.assignments {
+            let set = experiment.set_values(&key, &values);
+            set.map_err(|error| error.context(format!("set {key}={values}")))?;
+        }
+        Ok((experiment, warnings))
+    }
+}
+
+/// Refuses what asks for another rig: the advice of the command's error is a flag, which the module does not have.
+pub(crate) fn simulated(experiment: &Experiment) -> Result<()> {
+    match experiment.run().on {
+        Some(on) if on != Sim.name() => Err(store::Error::input(format!(
+            "{}: `run.on` = {on}: the module only simulates; run it with the command `ileave`, and read its results with \
+             `ileave.report`",
+            experiment.place("run.on")
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The experiment of a Python dictionary.

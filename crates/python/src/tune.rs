@@ -2,74 +2,169 @@
 
 use crate::background::do_work;
 use crate::raised;
-use ::tune::drives::Asked;
+use crate::run::{Given, simulated};
+use ::tune::drives::{Asked, held, warnings};
 use ::tune::work::Work;
-use ::tune::{Clock, Question};
-use block::units::parse_bytes;
-use lab::rig::Stoppable;
+use ::tune::{Drives, Posed, Question, capacity_bytes, tune_experiment};
+use lab::experiment::Experiment;
+use lab::inventory::Inventory;
 use lab::rig::sim::Sim;
+use lab::rig::{Rig, Stoppable};
 use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
 use store::known::KnownDrive;
 use store::{Error, Result};
+use verdict::Wishes;
 use verdict::tables::unmarked;
 
 /// What is asked, in the words of the command's flags.
 #[derive(FromPyObject)]
 pub(crate) struct Wanted {
-    drives: String,
-    workload: String,
+    path: Option<PathBuf>,
+    json: Option<String>,
+    assignments: Vec<(String, String)>,
+    choose: Vec<String>,
+    results: Option<PathBuf>,
+    drives: Option<String>,
+    from_: Vec<PathBuf>,
+    workload: Option<String>,
     survive: Option<usize>,
     capacity: Option<String>,
-    spares: usize,
+    spares: Option<usize>,
     budget: Option<f64>,
     price: Option<f64>,
     safe: bool,
     level: Vec<String>,
     objective: Option<String>,
     subject_to: Vec<String>,
-    seed: u64,
+    seed: Option<u64>,
 }
 
-/// Which layout to build: as JSON, as text, and the experiment that was run; and warnings.
+/// What was found.
+#[pyclass(frozen)]
+pub(crate) struct Tuned {
+    found: ::tune::Tuned,
+    warnings: Vec<String>,
+}
+
+#[pymethods]
+impl Tuned {
+    /// As `ileave tune --json` prints it.
+    fn json(&self) -> String {
+        self.found.json().to_string()
+    }
+
+    /// As `ileave tune` prints it.
+    fn text(&self) -> String {
+        unmarked(&self.found.text())
+    }
+
+    /// As `ileave tune --html` writes it.
+    fn html(&self) -> PyResult<String> {
+        self.found.html().map_err(|error| raised(&error))
+    }
+
+    /// Everything assumed, as an experiment.
+    fn experiment(&self) -> String {
+        self.found.experiment.clone()
+    }
+
+    /// What the person must know of what was asked.
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+}
+
+/// Which layout to build, or which of an experiment's to choose.
 #[pyfunction]
-pub(crate) fn tune(
-    py: Python<'_>,
-    wanted: Wanted,
-) -> PyResult<(String, String, String, Vec<String>)> {
-    let question = question(wanted).map_err(|error| raised(&error))?;
+pub(crate) fn tune(py: Python<'_>, wanted: Wanted) -> PyResult<Tuned> {
     do_work(py, move |stopped| {
-        let rig = Stoppable::new(&Sim, stopped);
-        let found = ::tune::tune(&question, &rig, None, &mut |_| ())?;
-        let text = unmarked(&found.text());
-        Ok((found.json().to_string(), text, found.experiment, question.work.warnings))
+        let rig = Stoppable::new(&Sim, Arc::clone(&stopped));
+        let open = |_: &Experiment| -> Result<Box<dyn Rig>> {
+            Ok(Box::new(Stoppable::new(&Sim, Arc::clone(&stopped))))
+        };
+        if wanted.path.is_none() && wanted.json.is_none() {
+            let (question, mut warnings) = question(wanted)?;
+            let found = ::tune::tune(&question, &rig, None, &mut |_| ())?;
+            warnings.extend_from_slice(&found.warnings);
+            return Ok(Tuned { found, warnings });
+        }
+        let results = wanted.results.clone();
+        let (mut posed, mut warnings) = posed(wanted)?;
+        if let Some(directory) = results {
+            posed.take(&directory, &rig).map_err(|error| error.context("results"))?;
+        }
+        let found = tune_experiment(&posed, &open, None, &mut |_| ())?;
+        warnings.extend_from_slice(&found.warnings);
+        Ok(Tuned { found, warnings })
     })
 }
 
-fn question(wanted: Wanted) -> Result<Question> {
-    let capacity_bytes = wanted.capacity.map_or(Ok(0), |text| {
-        parse_bytes(&text).map_err(|error| Error::input(format!("capacity {text}: {error}")))
-    })?;
-    let asked = Asked::read(&wanted.drives)?;
-    let price_usd = wanted.price.or(KnownDrive::from(&asked.drive).price_usd);
-    let drives = asked.within(wanted.budget, price_usd)?;
-    let work = Work::find(&wanted.workload, &drives);
+/// The question of an experiment.
+fn posed(wanted: Wanted) -> Result<(Posed, Vec<String>)> {
+    let given = Given { path: wanted.path, json: wanted.json, assignments: wanted.assignments };
+    let (mut experiment, warnings) = given.read()?;
+    simulated(&experiment)?;
+    if let Some(seed) = wanted.seed {
+        experiment.set_values("run.seed", &seed.to_string())?;
+    }
+    let wishes = Wishes {
+        safe: wanted.safe,
+        objectives: wanted.objective.into_iter().collect(),
+        subject_to: wanted.subject_to,
+        choose: wanted.choose,
+    };
+    Ok((Posed::new(experiment, wishes, wanted.price)?, warnings))
+}
+
+/// The question of drives and work.
+fn question(wanted: Wanted) -> Result<(Question, Vec<String>)> {
+    let capacity_bytes = match &wanted.capacity {
+        None => 0,
+        Some(text) => capacity_bytes("capacity", text)?,
+    };
+    let (drives, price_usd, mut warnings) = drives(&wanted)?;
+    let work = Work::find(wanted.workload.as_deref().unwrap_or_default(), &drives);
+    let mut work = work.map_err(|error| error.context("workload"))?;
+    for (key, value) in &wanted.assignments {
+        work.set(&format!("{key}={value}"))?;
+    }
     let question = Question {
-        work: work.map_err(|error| error.context("workload"))?,
-        drives,
         survive: wanted.survive.unwrap_or(1),
         is_survive_assumed: wanted.survive.is_none(),
         capacity_bytes,
         safe: wanted.safe,
         objective: wanted.objective,
         subject_to: wanted.subject_to,
-        spares: wanted.spares,
-        are_spares_open: wanted.spares == 0,
-        spares_because: None,
+        spares: wanted.spares.unwrap_or(0),
+        are_spares_open: wanted.spares.is_none(),
         price_usd,
         budget_usd: wanted.budget,
         levels: wanted.level,
-        seed: wanted.seed,
-        clock: Clock::default(),
+        seed: wanted.seed.unwrap_or(1),
+        ..Question::new(drives, work)
     };
-    question.with_wishes_of_work()?.with_spares_needed()
+    let question = question.with_wishes_of_work()?.with_spares_needed()?;
+    warnings.extend_from_slice(&question.work.warnings);
+    Ok((question, warnings))
+}
+
+/// The drives that are asked for or there, as many as the budget pays for; what one costs; and what is to be known of them.
+fn drives(wanted: &Wanted) -> Result<(Drives, Option<f64>, Vec<String>)> {
+    let asked = wanted.drives.as_deref().map(Asked::read).transpose()?;
+    let paid = |asked: Asked| -> Result<(Drives, Option<f64>)> {
+        let price = wanted.price.or(KnownDrive::from(&asked.drive).price_usd);
+        Ok((asked.within(wanted.budget, price)?, price))
+    };
+    if wanted.from_.is_empty() {
+        let asked = asked.ok_or_else(|| Error::input("give `drives`, `from_` or `experiment`"))?;
+        let (drives, price) = paid(asked)?;
+        return Ok((drives, price, Vec::new()));
+    }
+    let inventory = Inventory::open(&wanted.from_)?;
+    let (found, _) = held(&inventory, asked.as_ref())?;
+    let (drives, price) = paid(found)?;
+    let said = warnings(&inventory, &drives).into_iter().map(|text| format!("from_: {text}"));
+    Ok((drives.as_linux_calls_them(&inventory), price, said.collect()))
 }

@@ -60,6 +60,15 @@ class Run(unittest.TestCase):
         self.assertEqual(sorted(trials["volume.interleave"]), [32, 128])
         self.assertEqual(str(trials["volume.interleave"].dtype), "Int64")
 
+    def test_a_string_is_one_value_commas_or_not(self):
+        out = folder()
+        # It was a list of two.
+        ileave.run(SMALL, set={"about": 'a, "b", [c', "volume.interleave": ["16KiB", 128]}, out=out)
+        self.assertIn('a, "b", [c', (out / "manifest.toml").read_text().replace('\\"', '"'))
+        ileave.run(SMALL, set=['about="a, b"'])
+        with self.assertRaisesRegex(ValueError, "takes one value, not a list"):
+            ileave.run(SMALL, set={"about": ["a", "b"]})
+
     def test_arrow_has_units(self):
         table = ileave.run(SMALL, as_="arrow")
         self.assertEqual(table.schema.field("mb_per_s").metadata[b"unit"], b"MB/s")
@@ -84,6 +93,12 @@ class Run(unittest.TestCase):
             out = folder()
             for _ in range(2):
                 ileave.run(SMALL, out=out)
+
+    def test_what_the_module_does_not_have_is_not_advised(self):
+        with self.assertRaisesRegex(ValueError, "the module only simulates; run it with the command"):
+            ileave.run(SMALL, set={"run.on": "kernel"})
+        with self.assertRaisesRegex(ValueError, "resume=True needs `out`"):
+            ileave.run(SMALL, resume=True)
 
     def test_what_is_not_installed_is_said(self):
         code = "import sys; sys.modules['pandas'] = None; import ileave; ileave.run('nope.toml')"
@@ -149,6 +164,53 @@ class Objects(unittest.TestCase):
         self.assertTrue(any("mdadm" in command["line"] for command in tuned.commands))
         with self.assertRaisesRegex(ValueError, "no drive is called"):
             ileave.tune("4x nothing", "backup")
+
+    def test_tune_chooses_among_the_layouts_of_an_experiment(self):
+        tuned = ileave.tune(experiment=FAIR, set={"volume.interleave": [32, 64]}, choose="volume.interleave")
+        self.assertEqual(tuned.best, {"volume.interleave": 64})
+        self.assertIn("<html", tuned.html())
+        again = ileave.tune(experiment=SMALL, objective="max read")
+        self.assertIn("volume.interleave", again.best)
+        # What a run has measured is not measured again; and the command says the same.
+        out = folder()
+        ileave.run(SMALL, out=out)
+        known = ileave.tune(experiment=SMALL, objective="max read", results=out)
+        self.assertEqual((known.best, again.best), (again.best, known.best))
+        command = Path(sys.executable).with_name("ileave")
+        asked = [command, "tune", FAIR, "--set", "volume.interleave=32,64", "--choose", "volume.interleave", "--json"]
+        self.assertEqual(json.loads(subprocess.check_output(asked, stderr=subprocess.DEVNULL)), tuned.data)
+
+    def test_tune_takes_the_drives_of_a_system_and_keys(self):
+        disks = [{"name": f"nvme{i}n1", "type": "disk", "model": "Samsung SSD 980 PRO 1TB", "size": 1000204886016} for i in range(4)]
+        with tempfile.TemporaryDirectory() as directory:
+            lsblk = Path(directory) / "lsblk.json"
+            lsblk.write_text(json.dumps({"blockdevices": disks}))
+            tuned = ileave.tune(from_=lsblk, workload="postgres", level="md-raid10", set={"host.cpu_percent": 50})
+        self.assertEqual(tuned.best["volume.level"], "md-raid10")
+        self.assertIn("cpu_percent = 50", tuned.experiment)
+
+    def test_no_spares_are_not_spares_that_nobody_spoke_of(self):
+        # Four drives of RAID 5 may lose all data more often than 1 in 500, so spares are tried where nobody spoke of them.
+        asked = dict(drives="5x ST18000NM000J", workload="log", level="md-raid5")
+        open_, none = [json.dumps(ileave.tune(**asked, **more).data) for more in ({}, {"spares": 0})]
+        self.assertNotEqual(open_, none)
+
+    def test_tune_says_what_does_not_go_together(self):
+        wrong = [
+            (dict(), "give `drives`, `from_` or `experiment`"),
+            (dict(drives="4x 980 pro 1tb"), "give `workload`"),
+            (dict(experiment=FAIR, workload="backup", spares=0), "workload, spares: an experiment has its own"),
+            (dict(drives="4x 980 pro 1tb", workload="backup", choose="volume.level"), "choose: give the `experiment`"),
+            # These were a TypeError, which names a struct.
+            (dict(drives="4x 980 pro 1tb", workload="backup", survive=-1), "survive=-1: give a whole number, 0 or more"),
+            (dict(drives="4x 980 pro 1tb", workload="backup", seed=1.5), "seed=1.5: give a whole number"),
+            (dict(drives="4x 980 pro 1tb", workload="backup", budget=-3), "budget=-3: give an amount in US"),
+            (dict(drives="4x 980 pro 1tb", workload="backup", capacity="60"), "a size has a unit"),
+            (dict(experiment=SMALL, set={"run.on": "kernel"}), "the module only simulates"),
+        ]
+        for arguments, text in wrong:
+            with self.assertRaisesRegex(ileave.InputError, text):
+                ileave.tune(**arguments)
 
     def test_tune_asks_what_the_file_of_the_work_asks(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -120,7 +120,7 @@ const OF_RESILVER: &str = "; ZFS's resilver copies what is in use only, but not 
 
 /// What a load that never pauses makes of either: the ranges are those of loads that do.
 const STARVED: &str =
-    "; a load that never pauses can hold it down to md's speed_limit_min, 1 MB/s as Linux comes";
+    "; a load that never pauses can hold it down to md's speed_limit_min, 1 MB/s by default";
 const STARVED_RESILVER: &str = "; a load that never pauses can make it longer still";
 
 /// What data sheets say of nearline disks and flash drives: one unreadable bit in 10^15.
@@ -170,7 +170,7 @@ fn copy_source(drive: &DriveFacts, rate: f64) -> String {
     let source = if rate >= MD_BYTES_PER_S {
         format!("the whole drive at {limit}")
     } else if drive.copied.first > MD_BYTES_PER_S {
-        format!("the whole drive at {mean:.0} MB/s in the mean, nowhere above {limit}")
+        format!("the whole drive at {mean:.0} MB/s on average, nowhere above {limit}")
     } else {
         format!("the whole drive at its own {mean:.0} MB/s")
     };

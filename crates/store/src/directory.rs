@@ -229,7 +229,10 @@ impl Store {
             let path = directory.join(name);
             if fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
                 let next = "remove it, or give `--out` another directory";
-                return Err(Error::input(format!("{} is no regular file; {next}", path.display())));
+                return Err(Error::input(format!(
+                    "{} is not a regular file; {next}",
+                    path.display()
+                )));
             }
             OpenOptions::new()
                 .create(true)
@@ -389,7 +392,7 @@ fn refuse_other_files(directory: &Path) -> Result<()> {
     match names.find(|name| !is_results && !is_own(name)) {
         None => Ok(()),
         Some(other) => Err(Error::input(format!(
-            "{} is no results directory and not empty (it has {}); give `--out` a directory that is \
+            "{} is neither empty nor a results directory (it has {}); give `--out` a directory that is \
              not there yet, as in `{}`",
             directory.display(),
             other.display(),

@@ -148,11 +148,11 @@ impl Constraint {
             )));
         };
         let known = Unit::find(only).ok_or_else(|| {
-            wrong(format!("what is beside it is not in {name}; write the number alone"))
+            wrong(format!("it is compared with what is not in {name}; write the number alone"))
         })?;
         let convert = |side: &Expression| {
             side.converted(known).ok_or_else(|| {
-                wrong(format!("what is beside it is in {only}; write a number of {only}"))
+                wrong(format!("it is compared with what is in {only}; write a number of {only}"))
             })
         };
         let (left, right) = (convert(&self.left)?, convert(&self.right)?);
@@ -434,7 +434,7 @@ mod tests {
         let wrong = |text, unit| right(text, unit).unwrap_err().to_string();
         assert!(
             wrong("read >= 5ms", "MB/s")
-                .ends_with("`5ms`: what is beside it is in MB/s; write a number of MB/s")
+                .ends_with("`5ms`: it is compared with what is in MB/s; write a number of MB/s")
         );
         assert!(wrong("faults <= 5ms", "").contains("column 11: `5ms`"));
         assert!(wrong("tar <= 5msec", "s").contains("expected a unit (ns, us,"));

@@ -44,7 +44,7 @@ pub fn parse_members(text: &str) -> Result<Vec<MemberSpec>> {
         }
         if drive.is_empty() {
             return Err(Error::input(format!(
-                "`{text}` is no list of members; write it like `2xst118273lc` or \
+                "`{text}` is not a list of members; write it like `2xst118273lc` or \
                  `2xst118273lc:1GiB+1xxp32150w`"
             )));
         }
@@ -129,8 +129,8 @@ mod tests {
         assert!(message("5000xa").contains("1 to 4096"));
         assert!(message("99999999999999999999xa").contains("1 to 4096"));
         assert!(message("1xa+18446744073709551615xa").contains("1 to 4096"));
-        assert!(message("2x").contains("no list of members"));
-        assert!(message("2xa++b").contains("no list of members"));
+        assert!(message("2x").contains("is not a list of members"));
+        assert!(message("2xa++b").contains("is not a list of members"));
         assert!(message("a:lots").contains("the size of `a:lots`"));
     }
 }

@@ -78,7 +78,7 @@ impl FromStr for Shard {
         let parts = text.split_once('/').and_then(|(i, n)| Some((number(i)?, number(n)?)));
         let Some((number, of)) = parts else {
             return Err(Error::input(format!(
-                "`{text}` is no shard; give its number and how many there are, as in 2/7"
+                "`{text}` is not a shard; write its number and their count, as in 2/7"
             )));
         };
         Shard::new(number, of)
@@ -166,12 +166,12 @@ mod tests {
             ("0/7", "there is no shard 0/7; give 1/7 to 7/7"),
             ("8/7", "there is no shard 8/7; give 1/7 to 7/7"),
             ("0/0", "there is no shard 0/0; give 1/1"),
-            ("2", "`2` is no shard; give its number and how many there are, as in 2/7"),
-            ("2/", "`2/` is no shard"),
-            ("+2/7", "`+2/7` is no shard"),
-            ("-1/7", "`-1/7` is no shard"),
-            ("2/7/9", "`2/7/9` is no shard"),
-            ("99999999999999999999/7", "is no shard"),
+            ("2", "`2` is not a shard; write its number and their count, as in 2/7"),
+            ("2/", "`2/` is not a shard"),
+            ("+2/7", "`+2/7` is not a shard"),
+            ("-1/7", "`-1/7` is not a shard"),
+            ("2/7/9", "`2/7/9` is not a shard"),
+            ("99999999999999999999/7", "is not a shard"),
         ] {
             let said = text.parse::<Shard>().unwrap_err().to_string();
             assert!(said.contains(expected), "{said}");

@@ -90,7 +90,7 @@ impl Work {
                 one => one.as_str().map(|one| vec![one]),
             };
             let texts: Vec<&str> = texts.ok_or_else(|| {
-                Error::input(format!("{}: `{path}` is no text; write it in quotes", self.origin))
+                Error::input(format!("{}: `{path}` is not a text; write it in quotes", self.origin))
             })?;
             Ok(texts.into_iter().map(String::from).collect())
         };

@@ -592,7 +592,7 @@ mod tests {
             levels(&unknown).unwrap_err().ends_with("write what one costs, as in `--price 300`")
         );
         let unit = said(&["rebuild_h <= 24TB"]);
-        assert!(unit.contains("`24TB`: what is beside it is in h"), "{unit}");
+        assert!(unit.contains("`24TB`: it is compared with what is in h"), "{unit}");
     }
 
     /// 0.70 % without a spare, 0.25 % with one, 0.14 % with two.

@@ -101,7 +101,7 @@ pub use factors::Decides;
 pub use front::FrontRow;
 pub use mount::Mount;
 pub use posed::{Posed, tune_experiment};
-pub use question::Question;
+pub use question::{Question, capacity_bytes};
 pub use read_ahead::ReadAhead;
 pub use rules::{Case, Rule, rules};
 pub use scheduler::Scheduler;

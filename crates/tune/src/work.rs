@@ -7,8 +7,9 @@ use crate::in_flight::InFlight;
 use block::SECTOR_BYTES;
 use block::units::parse_sectors;
 use lab::catalogue::Drive;
-use lab::experiment::PageCache;
+use lab::experiment::{PageCache, values_of};
 use lab::formats::fio;
+use lab::keys::Written;
 use lab::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -345,7 +346,8 @@ impl Work {
                  and `ileave tune FILE`",
             ));
         };
-        if value.contains(',') {
+        let is_text = matches!(values_of(value).as_slice(), [Written::Text(_)]);
+        if value.contains(',') && !is_text {
             return Err(wrong(
                 "write one value; to vary a key, use --save FILE, and `ileave tune FILE --set`",
             ));
@@ -362,7 +364,7 @@ impl Work {
         let mut table = &mut self.tables;
         for name in names {
             let entry = table.entry(name).or_insert_with(|| toml::Table::new().into());
-            table = entry.as_table_mut().ok_or_else(|| wrong("that is no table"))?;
+            table = entry.as_table_mut().ok_or_else(|| wrong("it is not a table"))?;
         }
         table.insert(key.into(), read.unwrap_or_else(|| value.into()));
         self.names_caches |= path.trim() == "drive.write_cache";
@@ -479,6 +481,8 @@ mod tests {
         assert_eq!(work.tables["host"]["cpu_percent"].as_integer(), Some(50));
         assert_eq!(work.tables["drive"]["state"].as_str(), Some("steady"));
         assert_eq!(work.knobs().depth, Some(64));
+        work.set(r#"workload.vm.note="a, b""#).unwrap();
+        assert_eq!(work.tables["workload"]["vm"]["note"].as_str(), Some("a, b"));
         let mut refused = |what: &str| work.set(what).unwrap_err().to_string();
         assert!(refused("host.cpu_percent").contains("write KEY=VALUE"));
         assert!(refused("volume.level=md-raid5").contains("layouts are chosen"));
@@ -486,7 +490,7 @@ mod tests {
         assert!(refused("drive.state=fresh,steady").contains("write one value"));
         assert!(refused("workload.db.depth=1").contains("the work has `workload.vm`"));
         assert!(refused("workload.depth=1").contains("the work has `workload.vm`"));
-        assert!(refused("drive.state.x=1").contains("that is no table"));
+        assert!(refused("drive.state.x=1").contains("it is not a table"));
     }
 
     /// Who reads what can be asked finds every work that has a name.

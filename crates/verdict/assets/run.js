@@ -1,9 +1,25 @@
 // The page of a run: its factors, where the time went, and what was published.
 // Rows name their quantity and their layout by place.
 data.rows = data.rows.map(([quantity, layout, value, low, high, trials]) => ({ quantity: data.quantities[quantity].name, ...data.layouts[layout], value, low, high, trials }));
+// Colours are in page.css, names of d3's scales too.
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const level = (row, path) => String(row.at[path] ?? "");
 const factorOf = (path) => data.factors.find((factor) => factor.path === path);
 const quantityOf = (name) => data.quantities.find((quantity) => quantity.name === name);
+// Of too many layouts `data.all` has what all come to, and the rows are of some of them.
+const isAllOf = (name) => data.all && data.quantities[0].name === name;
+const middlesOf = (name, factor) => isAllOf(name) ? data.all.middles[data.factors.indexOf(factor)] : undefined;
+const pairOf = (name, a, b) => {
+  if (!isAllOf(name)) return undefined;
+  const [x, y] = [a, b].map((factor) => data.factors.indexOf(factor));
+  const pair = data.all.pairs.find(({ factors }) => factors.includes(x) && factors.includes(y));
+  return (pair?.cells ?? []).map(([one, other, place, value, median, count]) => {
+    const levels = pair.factors[0] === x ? [one, other] : [other, one];
+    return { x: shown(a.levels[levels[0]]), y: shown(b.levels[levels[1]]), median, count, best: { ...data.layouts[place], value } };
+  });
+};
+// The cells of a workload; of too many those that stand for each pair of values of two factors.
+const cellsOf = (sweep, along, lines) => sweep.pairs ? sweep.pairs.find(({ paths }) => paths.includes(along) && paths.includes(lines))?.cells ?? [] : sweep.cells;
 const rowsOf = (name) => data.rows.filter((row) => row.quantity === name);
 
 const state = () => {
@@ -85,7 +101,11 @@ function axesOf(sweep, factor) {
 // A workload with one value of whatever is neither axis nor line: a chart for each says of what it is.
 function ofOneLoad(sweep, factor) {
   const { others } = axesOf(sweep, factor);
-  if (others.length === 0) return [sweep];
+  if (others.length === 0 && !sweep.pairs) return [sweep];
+  if (sweep.pairs) {
+    const { along, lines } = axesOf(sweep, factor);
+    return [{ ...sweep, title: `${sweep.workload}${others.length ? `, medians over every ${others.map((f) => f.name).join(", ")}` : ""}`, cells: cellsOf(sweep, along.path, lines?.path) }];
+  }
   const key = (cell) => others.map((f) => f.levels.indexOf(cell.at[f.path] ?? ""));
   const words = (cell) => others.map((f) => `${f.name} ${shown(cell.at[f.path] ?? "")}`).join(", ");
   const groups = d3.groups(sweep.cells, words);
@@ -123,7 +143,7 @@ function alongChoice(sweep, factor, panels) {
       Plot.dot(points, { x: "x", y: "value", fill: stroke, r: 4, tip: true, title: (p) => `${along.name} ${p.x}${lines ? `, ${lines.name} ${p.z}` : ""}\n${figure(p.value)} ${sample.unit}` }),
       best ? Plot.dot([best], { x: "x", y: "value", stroke: "var(--good)", strokeWidth: 2.5, r: 8 }) : null,
       best ? Plot.text([best], { x: "x", y: "value", text: () => `${figure(best.value)} ${sample.unit}`, dy: -16, fill: "var(--good)", fontWeight: 700 }) : null,
-      lines ? Plot.text(apart(ends, log), { x: "x", y: "label", text: "z", fill: "z", dx: 9, textAnchor: "start", fontWeight: 600 }) : null,
+      lines && kinds.length <= NAMED ? Plot.text(apart(ends, log), { x: "x", y: "label", text: "z", fill: "z", dx: 9, textAnchor: "start", fontWeight: 600 }) : null,
     ],
   }));
   return { title: sweep.title ?? sweep.workload, words: `${sample.words}${sample.unit ? ` in ${sample.unit}` : ""}${betterWords(sample)}${lines ? `; a line for each ${lines.axis}` : ""}`, draw, published: theirs.length > 0, ringed: best !== undefined,
@@ -143,7 +163,7 @@ function overview(factors) {
   const [across, down] = long(pair[0]) <= long(pair[1]) ? pair : [pair[1], pair[0]];
   const rows = rowsOf(quantity.name);
   const better = (rows) => quantity.better === "lower" ? d3.least(rows, (row) => row.value) : d3.greatest(rows, (row) => row.value);
-  const cells = d3.flatRollup(rows, (rows) => ({ best: better(rows), count: rows.length }), (row) => level(row, across.path), (row) => level(row, down.path)).map(([x, y, of]) => ({ x: shown(x), y: shown(y), ...of }));
+  const cells = pairOf(quantity.name, across, down) ?? d3.flatRollup(rows, (rows) => ({ best: better(rows), count: rows.length }), (row) => level(row, across.path), (row) => level(row, down.path)).map(([x, y, of]) => ({ x: shown(x), y: shown(y), ...of }));
   const winner = better(cells.map((cell) => cell.best));
   const values = cells.map((cell) => cell.best.value), good = goodness(values, quantity), near = ties(values, quantity);
   const tied = cells.filter((cell) => cell.best !== winner && near(cell.best.value));
@@ -151,12 +171,12 @@ function overview(factors) {
   const draw = (wide) => Plot.plot(options({
     width: wide, height: 64 + 38 * used(down, "y").length, marginLeft: Math.min(wide / 2.6, 20 + (narrow() ? 6.4 : 7.6) * d3.max(used(down, "y"), (word) => word.length)), marginBottom: 44, marginTop: 8,
     x: { domain: used(across, "x"), label: across.axis }, y: { domain: used(down, "y"), label: null },
-    color: { scheme: "blues", domain: [0, 1] },
+    color: { scheme: css("--better-scheme"), domain: [0, 1] },
     marks: [
       Plot.cell(cells, { x: "x", y: "y", fill: (d) => 0.08 + 0.84 * good(d.best.value), inset: 1, rx: 3, tip: true, title: (d) => `${d.best.label}\n${figure(d.best.value)} ${quantity.unit}, the best of ${d.count}` }),
       Plot.cell(cells.filter((d) => d.best === winner), { x: "x", y: "y", stroke: "var(--good)", strokeWidth: 3, inset: 2, rx: 3 }),
       Plot.cell(tied, { x: "x", y: "y", stroke: "var(--good)", strokeWidth: 2, strokeDasharray: "6 4", inset: 2, rx: 3 }),
-      Plot.text(cells, { x: "x", y: "y", text: (d) => figure(d.best.value), fill: (d) => good(d.best.value) > 0.5 ? "white" : "#111", fontWeight: 600 }),
+      Plot.text(cells, { x: "x", y: "y", text: (d) => figure(d.best.value), fill: (d) => good(d.best.value) > 0.5 ? "var(--on-dark)" : "var(--on-pale)", fontWeight: 600 }),
     ],
   }));
   return { title: `${down.name} by ${across.name}`, words: `the best of all layouts with both; darker is better, the best is framed${tied.length ? ", and what ties with it has a dashed frame" : ""}`, draw,
@@ -192,7 +212,8 @@ function panel(factor) {
   const quantity = data.quantities[0], rows = rowsOf(quantity.name);
   const levels = factor.levels.filter((word) => rows.some((row) => level(row, factor.path) === word));
   const { low, high, log } = scaleEnds(rows.map((row) => row.value), quantity), zero = !log && high / low > 1.6;
-  const middles = levels.map((word) => ({ word, value: d3.median(rows.filter((row) => level(row, factor.path) === word), (row) => row.value) }));
+  const all = middlesOf(quantity.name, factor);
+  const middles = levels.map((word) => ({ word, value: all ? all[factor.levels.indexOf(word)] : d3.median(rows.filter((row) => level(row, factor.path) === word), (row) => row.value) }));
   const x = (row) => shown(level(row, factor.path));
   const upright = levels.length * d3.max(levels, (word) => word.length) * 7;
   const draw = (wide) => Plot.plot(options({
@@ -232,10 +253,10 @@ function curves() {
   section.dataset.along = along;
   section.dataset.lines = lines ?? "";
   $("h2", section).textContent = named(along).load ? "Under load" : "Two factors at once";
-  const groups = d3.groups(curve.cells.filter((cell) => cell.values[index][0] != null), (cell) => cell.at[along] ?? "", (cell) => lines ? cell.at[lines] ?? "" : "");
+  const groups = d3.groups(cellsOf(curve, along, lines).filter((cell) => cell.values[index][0] != null), (cell) => cell.at[along] ?? "", (cell) => lines ? cell.at[lines] ?? "" : "");
   const points = groups.flatMap(([x, inner]) => inner.map(([z, cells]) => {
     const of = (place) => d3.median(cells, (cell) => cell.values[index][place]);
-    return { x: shown(x), z: shown(z), value: of(0), low: of(1), high: of(2), cells: cells.length };
+    return { x: shown(x), z: shown(z), value: of(0), low: of(1), high: of(2), cells: d3.sum(cells, (cell) => cell.count ?? 1) };
   }));
   const levels = named(along).levels.map(shown), kinds = lines ? named(lines).levels.map(shown).filter((z) => points.some((p) => p.z === z)) : [];
   const place = (point) => levels.indexOf(point.x);
@@ -257,13 +278,15 @@ function curves() {
         Plot.ruleX(spread, { x: "x", y1: "low", y2: "high", stroke, strokeWidth: 2, strokeOpacity: 0.5 }),
         Plot.line(sorted, { x: "x", y: "value", z: "z", stroke, strokeWidth: 2 }),
         Plot.dot(sorted, { x: "x", y: "value", fill: stroke, r: 4, tip: true, title: (p) => `${named(along).name} ${p.x}${lines ? `, ${named(lines).name} ${p.z}` : ""}\n${figure(p.value)} ${sample.unit}` }),
-        kinds.length > 1 ? Plot.text(apart(ends, log), { x: "x", y: "label", text: "z", fill: "z", dx: 9, textAnchor: "start", fontWeight: 600 }) : null,
+        kinds.length > 1 && kinds.length <= NAMED ? Plot.text(apart(ends, log), { x: "x", y: "label", text: "z", fill: "z", dx: 9, textAnchor: "start", fontWeight: 600 }) : null,
       ],
     })));
   table(section, [named(along).name, ...(lines ? [named(lines).name] : []), sample.words, "low", "high"],
     sorted.map((p) => [p.x, ...(lines ? [p.z] : []), figure(p.value), figure(p.low), figure(p.high)]));
 }
 
+// More names than these at the ends of lines would take the place of the lines; each point has its own.
+const NAMED = 24;
 // Where the names of the lines stand at their ends: moved apart where they would cover each other.
 function apart(ends, log) {
   const to = log ? Math.log : (y) => y, from = log ? Math.exp : (y) => y;
@@ -291,7 +314,8 @@ function sweep({ quantity: name, factor: path, scale }) {
   const values = rows.flatMap((row) => [row.low ?? row.value, row.high ?? row.value]);
   const spread = d3.max(values) / d3.min(values);
   const log = d3.min(values) > 0 && (scale === "log" || (scale === "auto" && spread > 8));
-  const middles = levels.map((word) => ({ word, value: d3.median(rows.filter((row) => level(row, path) === word), (row) => row.value) }));
+  const all = middlesOf(name, factor);
+  const middles = levels.map((word) => ({ word, value: all ? all[factor.levels.indexOf(word)] : d3.median(rows.filter((row) => level(row, path) === word), (row) => row.value) }));
   const x = (row) => shown(level(row, path));
   const colour = few && lines.size > 1 ? (row) => line(row, path) || name : () => "each layout";
   const better = { lower: ", less is better", higher: ", more is better" }[quantity.better] ?? "";
@@ -322,19 +346,22 @@ function heat({ quantity: name, across, down }) {
   section.dataset.across = across;
   section.dataset.down = down;
   const groups = d3.rollups(rowsOf(name), (rows) => d3.median(rows, (row) => row.value), (row) => level(row, across), (row) => level(row, down));
-  const cells = groups.flatMap(([x, inner]) => inner.map(([y, value]) => ({ x, y, value })));
+  const all = pairOf(name, factorOf(across), factorOf(down));
+  const cells = all ? all.map(({ x, y, median }) => ({ x, y, value: median })) : groups.flatMap(([x, inner]) => inner.map(([y, value]) => ({ x: shown(x), y: shown(y), value })));
+  section.hidden = cells.length === 0;
+  if (section.hidden) return;
   const values = cells.map((cell) => cell.value), good = goodness(values, quantity), near = ties(values, quantity);
   const tied = cells.filter((cell) => near(cell.value)).length > 1 ? cells.filter((cell) => near(cell.value)) : [];
-  const used = (path, key) => factorOf(path).levels.filter((word) => cells.some((cell) => cell[key] === word)).map(shown);
+  const used = (path, key) => factorOf(path).levels.map(shown).filter((word) => cells.some((cell) => cell[key] === word));
   draw(section, `The median of ${name} (${quantity.unit || "number"}) by ${factorOf(across).name} across and ${factorOf(down).name} down; the darker, the ${quantity.better === "neither" ? "more" : "better"}${tied.length ? "; no difference counts between those with a dashed frame" : ""}.`,
     Plot.plot(options({
       height: 70 + 40 * used(down, "y").length, marginLeft: 24 + (narrow() ? 7 : 8) * d3.max(used(down, "y"), (word) => word.length), marginBottom: 44,
       x: { domain: used(across, "x"), label: factorOf(across).axis }, y: { domain: used(down, "y"), label: null },
-      color: { scheme: "blues", domain: [0, 1] },
+      color: { scheme: css("--better-scheme"), domain: [0, 1] },
       marks: [
-        Plot.cell(cells, { x: (d) => shown(d.x), y: (d) => shown(d.y), fill: (d) => 0.08 + 0.84 * good(d.value), inset: 1, rx: 3 }),
-        Plot.cell(tied, { x: (d) => shown(d.x), y: (d) => shown(d.y), stroke: "var(--good)", strokeWidth: 2, strokeDasharray: "6 4", inset: 2, rx: 3 }),
-        Plot.text(cells, { x: (d) => shown(d.x), y: (d) => shown(d.y), text: (d) => figure(d.value), fill: (d) => good(d.value) > 0.5 ? "white" : "#111", fontWeight: 600 }),
+        Plot.cell(cells, { x: "x", y: "y", fill: (d) => 0.08 + 0.84 * good(d.value), inset: 1, rx: 3 }),
+        Plot.cell(tied, { x: "x", y: "y", stroke: "var(--good)", strokeWidth: 2, strokeDasharray: "6 4", inset: 2, rx: 3 }),
+        Plot.text(cells, { x: "x", y: "y", text: (d) => figure(d.value), fill: (d) => good(d.value) > 0.5 ? "var(--on-dark)" : "var(--on-pale)", fontWeight: 600 }),
       ],
     })));
   table(section, [factorOf(across).name, factorOf(down).name, name], cells.map((cell) => [cell.x, cell.y, figure(cell.value)]));
@@ -382,10 +409,10 @@ function members() {
     Plot.plot(options({
       height: 70 + 26 * cells.length, marginLeft: labelMargin(cells), marginBottom: 44,
       x: { label: "member", domain: d3.range(counted).map(String) }, y: { domain: cells.map(cellLabel), label: null, tickFormat: clip },
-      color: { scheme: "oranges", domain: [0, 1] },
+      color: { scheme: css("--busy-scheme"), domain: [0, 1] },
       marks: [
         Plot.cell(busy, { x: "member", y: (d) => cellLabel(d.cell), fill: (d) => 0.05 + 0.85 * d.share, inset: 1, rx: 3 }),
-        counted > 24 ? null : Plot.text(busy, { x: "member", y: (d) => cellLabel(d.cell), text: (d) => `${(100 * d.share).toFixed(0)} %`, fill: (d) => d.share > 0.6 ? "white" : "#111" }),
+        counted > 24 ? null : Plot.text(busy, { x: "member", y: (d) => cellLabel(d.cell), text: (d) => `${(100 * d.share).toFixed(0)} %`, fill: (d) => d.share > 0.6 ? "var(--on-dark)" : "var(--on-pale)" }),
       ],
     })));
   const every = all.flatMap((cell) => cell.member_busy.map((share, member) => ({ cell, member: String(member), share })));

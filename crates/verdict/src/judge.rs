@@ -440,7 +440,7 @@ impl Verdict {
                     if is_unsteady || is_overloaded {
                         // That is why.
                     } else if value.is_none() && self.objective == EVERY_WORKLOAD {
-                        because.push("did not run every workload under every load".into());
+                        because.push("some workload or load was not run".into());
                     } else if value.is_none() && !self.objective.is_empty() {
                         let what =
                             "was not all measured on it, divides by 0, or is below 0 or no number";

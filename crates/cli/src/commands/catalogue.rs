@@ -12,7 +12,7 @@ use lab::{Error, Result};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use store::input;
 use verdict::tables::{figure, table};
 
@@ -90,20 +90,8 @@ fn listed_drives(rows: &[Row]) -> String {
 
 /// Prints what a system has as an experiment.
 fn match_drives(flags: &DriveMatchFlags) -> Result<String> {
-    let (inventory, unit) = (inventory(&flags.files)?, flags.unit.as_deref());
+    let (inventory, unit) = (Inventory::open(&flags.files)?, flags.unit.as_deref());
     if flags.json { Ok(print_json(&inventory.json(unit)?)) } else { inventory.experiment(unit) }
-}
-
-/// What a system has, as these files print it.
-pub(super) fn inventory(files: &[PathBuf]) -> Result<Inventory> {
-    let files = files.iter().map(|path| {
-        let label = path.display().to_string();
-        let text = input::read_text(path, input::RESULTS_BYTES).map_err(|error| {
-            Error::input(format!("cannot read {label}: {error}; give what `lsblk -J -O` prints"))
-        })?;
-        Ok((label, text))
-    });
-    Inventory::read(&files.collect::<Result<Vec<_>>>()?)
 }
 
 /// Writes a catalogue file for each measured drive.

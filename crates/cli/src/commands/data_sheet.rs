@@ -45,8 +45,9 @@ fn sheet(flags: &DriveFitFlags) -> Result<Option<DataSheet>> {
         })?),
     };
     let buffer_bytes = disk.buffer.as_deref().map(|text| {
-        block::units::parse_bytes(text)
-            .map_err(|_| Error::input(format!("`--buffer` {text} is no size; write 256MiB")))
+        block::units::parse_bytes(text).map_err(|_| {
+            Error::input(format!("`--buffer` {text} is not a size; write it like 256MiB"))
+        })
     });
     Ok(Some(DataSheet {
         name,

@@ -124,9 +124,9 @@ pub(super) fn capacity_bytes(flags: &DriveFitFlags) -> Result<Option<u64>> {
     let bytes = grid::capacity_in(text).or_else(|| block::units::parse_bytes(text).ok());
     match bytes.filter(|bytes| (1..=100_000_000_000_000_000).contains(bytes)) {
         Some(bytes) => Ok(Some(bytes)),
-        None => {
-            Err(Error::input(format!("`--capacity` {text} is no size; write 1TB, 480GB or bytes")))
-        }
+        None => Err(Error::input(format!(
+            "`--capacity` {text} is not a size; write it like 1TB or 480GB, or in bytes"
+        ))),
     }
 }
 

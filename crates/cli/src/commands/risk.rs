@@ -96,8 +96,7 @@ fn percent(text: &str) -> Result<f64> {
 
 /// A time in hours.
 fn hours(flag: &str, text: &str) -> Result<f64> {
-    let no_time =
-        |_| Error::input(format!("{flag} {text}: this is no time; write one, as in 30h or 14d"));
+    let no_time = |_| Error::input(format!("{flag} {text}: not a time; write it like 30h or 14d"));
     let ns = parse_nanos(text).map_err(no_time)?;
     if ns == 0 {
         return Err(Error::input(format!("{flag} {text}: write a time above 0, as in 30h or 14d")));

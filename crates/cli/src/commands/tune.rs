@@ -1,6 +1,5 @@
 //! `ileave tune`.
 
-use super::catalogue::inventory;
 use super::report::unmet;
 use super::run::{note, open, warn};
 use super::written::PAGE;
@@ -8,9 +7,9 @@ use super::{print, print_json};
 use crate::flags::{Time, TuneFlags};
 use crate::interrupt;
 use crate::progress::{Bar, Pulse};
-use block::units::parse_bytes;
 use lab::capabilities::Members;
 use lab::experiment::{Experiment, Plan};
+use lab::inventory::Inventory;
 use lab::rig::sim::Sim;
 use lab::rig::{KINDS, Opening, RigKind, Undo};
 use lab::{Error, Result};
@@ -26,7 +25,9 @@ use store::known::KnownDrive;
 use tune::drives::{Asked as AskedDrives, held, warnings};
 use tune::files::of_files;
 use tune::work::Work;
-use tune::{Clock, Confirm, Drives, Posed, Question, tune as search, tune_experiment};
+use tune::{
+    Clock, Confirm, Drives, Posed, Question, capacity_bytes, tune as search, tune_experiment,
+};
 use verdict::Wishes;
 
 /// Which layout to build of these drives for this work, or which of an experiment's to choose.
@@ -290,19 +291,11 @@ fn posed(file: &Path, flags: &TuneFlags) -> Result<Posed> {
     Ok(Posed { clock: clock(flags), ..posed })
 }
 
-/// A `--capacity` below this, without a unit, is not meant in bytes.
-const BARE_MAX: f64 = 1e6;
-
 /// The question of drives and work.
 fn question(flags: &TuneFlags) -> Result<Question> {
     let capacity_bytes = match &flags.capacity {
         None => 0,
-        Some(text) if text.parse().is_ok_and(|bare: f64| (1.0..BARE_MAX).contains(&bare)) => {
-            let next = format!("write a unit, as in `--capacity {text}TB`");
-            return Err(Error::input(format!("--capacity {text}: a size has a unit; {next}")));
-        }
-        Some(text) => parse_bytes(text)
-            .map_err(|error| Error::input(format!("--capacity {text}: {error}")))?,
+        Some(text) => capacity_bytes("--capacity", text)?,
     };
     let (drives, price_usd) = drives(flags)?;
     let work = flags.workload.as_deref().unwrap_or_default();
@@ -341,7 +334,7 @@ fn drives(flags: &TuneFlags) -> Result<(Drives, Option<f64>)> {
     if flags.from.is_empty() {
         return paid(asked.ok_or_else(|| Error::input("write --drives or --from"))?);
     }
-    let inventory = inventory(&flags.from)?;
+    let inventory = Inventory::open(&flags.from)?;
     let (found, said) = held(&inventory, asked.as_ref())?;
     said.notes.iter().for_each(|sentence| note(&format!("--from: {sentence}")));
     let (drives, price) = paid(found)?;

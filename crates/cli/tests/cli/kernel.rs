@@ -83,7 +83,7 @@ fn without_a_kernel_it_is_said_how_to_make_one() {
     let none = run(&["kernel", "build", "--source", "/etc/passwd"]);
     let said = String::from_utf8_lossy(&none.stderr).into_owned();
     assert_eq!(none.status.code(), Some(2), "{said}");
-    assert!(said.contains("/etc/passwd is no kernel's source"), "{said}");
+    assert!(said.contains("/etc/passwd is not a kernel's source"), "{said}");
     let guest = run(&["guest", "/dev/null"]);
     assert_eq!(guest.status.code(), Some(2));
 }

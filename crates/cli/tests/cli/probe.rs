@@ -98,8 +98,8 @@ fn a_data_sheet_becomes_a_disk_that_can_be_asked_about() {
         (&["--queue-depth", "0"], "`--queue-depth`: 0 is not from 1"),
         (&["--seek", "0.02"], "`--seek` (0.02 ms)"),
         (&["--interface", "nvme"], "a rotating disk has sata or sas"),
-        (&["--buffer", "x"], "`--buffer` x is no size"),
-        (&["--capacity", "0"], "`--capacity` 0 is no size"),
+        (&["--buffer", "x"], "`--buffer` x is not a size"),
+        (&["--capacity", "0"], "`--capacity` 0 is not a size"),
         (&["--read-iops", "5"], "cannot be used with"),
         (&["old.json"], "cannot be used with"),
     ] {

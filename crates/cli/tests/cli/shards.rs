@@ -258,9 +258,9 @@ fn what_is_not_of_the_same_run_is_refused() {
     // A directory with something else in it is left alone.
     fs::create_dir(here.join("full")).unwrap();
     fs::write(here.join("full/notes.txt"), "mine").unwrap();
-    fails(here, &["merge", "a", "b", "--out", "full"], "is no results directory and not empty");
+    fails(here, &["merge", "a", "b", "--out", "full"], "is neither empty nor a results directory");
     for (shard, expected) in
-        [("0/2", "there is no shard 0/2; give 1/2 to 2/2"), ("two", "`two` is no shard")]
+        [("0/2", "there is no shard 0/2; give 1/2 to 2/2"), ("two", "`two` is not a shard")]
     {
         fails(here, &["run", "sweep.toml", "--shard", shard], expected);
     }

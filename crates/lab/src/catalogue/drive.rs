@@ -220,24 +220,24 @@ pub fn classes_with(key: &str) -> Vec<&'static str> {
 keys! {
     /// The keys of `drive`: what an experiment changes of all drives.
     pub struct DriveKeys {
-        /// Drive write-back cache; without it as the drive was used
+        /// Drive write-back cache [default: as the drive was used]
         write_cache: Option<bool> = choice("write_cache", Takes::Switch),
-        /// Drive read-ahead; without it as the drive has it
+        /// Drive read-ahead [default: the drive's own]
         read_ahead: Option<bool> = choice("read_ahead", Takes::Switch),
-        /// Zero-latency access (start a track at any sector); without it as the drive has it
+        /// Zero-latency access (start a track at any sector) [default: the drive's own]
         zero_latency: Option<bool> = condition("zero_latency", Takes::Switch),
-        /// Order in which the drive takes the commands in its queue: by age, by sector, or the soonest reached;
-        /// without it the drive's own
+        /// Order in which the drive takes the commands in its queue: by age, by sector, or the soonest reached [default:
+        /// the drive's own]
         queue_discipline: Option<QueueDiscipline> =
             condition("queue_discipline", QueueDiscipline::TAKES),
-        /// Commands in the drive's queue (tags, NCQ); without it the drive's own
+        /// Commands in the drive's queue (tags, NCQ) [default: the drive's own]
         queue_depth: Option<u32> = choice("queue_depth", Takes::Count(1, 65_536)),
-        /// How flash drives were filled before the run; without it as they were measured
+        /// How flash drives were filled before the run [default: as they were measured]
         state: Option<FillState> = condition("state", FillState::TAKES),
-        /// Burst credit of cloud volumes when the run begins: spent, which is what lasts, or full; without it spent
+        /// Burst credit of cloud volumes when the run begins: spent, which is what lasts, or full [default: spent]
         credit: Option<Credit> = condition("credit", Credit::TAKES),
-        /// What the media caches of shingled disks hold when the run begins: as many random writes as they keep, which
-        /// is what lasts, or nothing; without it filled
+        /// What the media caches of shingled disks hold when the run begins: as many random writes as they keep, which is
+        /// what lasts, or nothing [default: filled]
         media_cache: Option<MediaCache> = condition("media_cache", MediaCache::TAKES),
     }
 }

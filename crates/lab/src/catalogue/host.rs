@@ -147,23 +147,23 @@ keys! {
     pub struct HostKeys {
         /// Modelled host: a name from hosts/ or a file; `ideal` splits nothing and costs nothing
         name: String = condition("name", Takes::Text).default(IDEAL_HOST),
-        /// Largest request that reaches the volume (MAXPHYS, `max_sectors_kb`); without it the host's own
+        /// Largest request that reaches the volume (MAXPHYS, `max_sectors_kb`) [default: the host's own]
         max_transfer_sectors: Option<u32> = choice("max_transfer", SIZE),
-        /// Concurrent pieces per raw request; without it the host's own
+        /// Concurrent pieces per raw request [default: the host's own]
         physio_concurrency: Option<u32> = choice("physio_concurrency", Takes::Count(1, 65_536)),
-        /// Number of buses (drives are assigned round-robin); without it the host's own
+        /// Number of buses (drives are assigned round-robin) [default: the host's own]
         buses: Option<u32> = choice("buses", Takes::Count(1, 1024)),
-        /// Host I/O scheduler: fcfs, c-look (BSD disksort) or deadline (Linux); without it requests go to the
-        /// drives at once, those of a file system by c-look
+        /// Host I/O scheduler: fcfs, c-look (BSD disksort) or deadline (Linux) [default: requests go to the drives at once,
+        /// those of a file system by c-look]
         elevator: Option<Elevator> = choice("elevator", Elevator::TAKES),
-        /// Requests in flight per drive, the others wait in the I/O scheduler; without it the host's own, or 1
+        /// Requests in flight per drive, the others wait in the I/O scheduler [default: the host's own, or 1]
         queue_outstanding: Option<u32> = choice("queue_outstanding", Takes::Count(1, 65_536)),
         /// Processor time of programs (with what their `engine` adds) and of md's RAID 4, 5 and 6 (the `program_` and `md_` figures of the host), as
         /// a percentage: 200 for a processor half as fast, 0 to leave it out
         cpu_percent: u32 = condition("cpu_percent", Takes::Count(0, 10_000)).default("100"),
-        /// I/Os a second to all cloud volumes together, as the instance allows; without it the host's own
+        /// I/Os a second to all cloud volumes together, as the instance allows [default: the host's own]
         storage_iops: Option<u64> = condition("storage_iops", Takes::Count(1, 1_000_000_000)),
-        /// Data rate to all cloud volumes together; without it the host's own
+        /// Data rate to all cloud volumes together [default: the host's own]
         storage_bytes_per_s: Option<u64> = condition("storage_rate", RATE),
     }
 }

@@ -16,14 +16,14 @@ const OBJECTIVE: Takes = Takes::Form {
 keys! {
     /// The keys that stand above all sections.
     pub struct AboutKeys {
-        /// Name of the experiment; without it the file's name
+        /// Name of the experiment [default: the file's name]
         name: Option<String> = label("name", Takes::Text),
         /// The question in one sentence
         about: String = label("about", Takes::Text).default(""),
         /// Published table to print beside the results, as in `ileave reproduce`
         published: String = label("published", Takes::Text).default(""),
-        /// What layouts are ranked by: a formula over workloads and their samples; without it the first sample
-        /// of the only workload, or of all of them
+        /// What layouts are ranked by: a formula over workloads and their samples [default: the first sample of the only
+        /// workload, or of all of them]
         objective: Option<String> = label("objective", OBJECTIVE),
     }
 }
@@ -77,8 +77,8 @@ impl AskKeys {
              `ileave tune` alone looks at",
         ),
         label("objective", BEFOREHAND_OBJECTIVE).help(
-            "What of the things known beforehand is to be best, for `ileave tune`: it chooses among those layouts by the \
-             `objective` above",
+            "What `ileave tune` minimises or maximises of what needs no measuring, as in `max usable_tb`; among the layouts that are best in it, \
+             `objective` decides",
         ),
         label("safe", Takes::Switch).default("false").help(
             "Leave out layouts that one failed disk or a crash damages, as `--safe` has it; `--safe` of `ileave tune` with drives \
@@ -101,9 +101,9 @@ keys! {
         on: Option<String> = label("on", ON),
         /// Random seed
         seed: u64 = label("seed", Takes::Count(0, u64::MAX)).default("1"),
-        /// Repeats per cell, each with a seed of its own; without it 5 where a modelled volume (in `sim`) has several
-        /// rotating disks, whose spindles stand otherwise with each seed; 3 on real disks, where runs differ, and where
-        /// a `capacity` is searched for
+        /// Repeats per cell, each with a seed of its own [default: 5 where a modelled volume (in `sim`) has several rotating
+        /// disks, whose spindles stand otherwise with each seed; 3 on real disks, where runs differ, and where a `capacity` is
+        /// searched for]
         repeats: u64 = label("repeats", Takes::Count(1, 10_000)).default("1"),
         /// Half of the 95 % interval of throughput at which a trial without a length of its own (`count`, `amount`
         /// or `runtime`) ends
@@ -111,8 +111,7 @@ keys! {
         /// Half of the 95 % interval of a comparison at which a cell gets no more repeats; `repeats` is then the most,
         /// without it 30
         compare_within: Option<Precision> = label("compare_within", Precision::TAKES),
-        /// Longest such trial, in its own time; without it an hour where drives are modelled, 5 minutes on real
-        /// ones
+        /// Longest such trial, in its own time [default: an hour where drives are modelled, 5 minutes on real ones]
         budget_ns: Option<u64> = label("budget", Takes::Time(1, YEAR_NS)),
         /// Most requests of such a trial, one of more than 64 KiB counted as several
         budget_requests: u64 = label("budget_requests", Takes::Count(1, 1_000_000_000_000)).default("2000000"),

@@ -1,6 +1,7 @@
 //! Reading an experiment file, and what `--set` makes of it.
 
 use super::about::RunKeys;
+use super::assigned::values_of;
 use super::inline;
 use super::sections::find;
 use crate::error::{Error, Result, nearest};
@@ -113,8 +114,8 @@ impl Experiment {
         .map_err(|error| error.context(said))
     }
 
-    /// Gives the key at `path` these values, joined by commas. Several make it a factor; one leaves it
-    /// what it is. No published table stands beside an experiment that was changed so, unless only the
+    /// Gives the key at `path` these values, joined by commas; one with a comma stands in quotes. Several make it a factor;
+    /// one leaves it what it is. No published table stands beside an experiment that was changed so, unless only the
     /// values of its factors were.
     ///
     /// # Errors
@@ -131,8 +132,7 @@ impl Experiment {
             );
             return Err(Error::input(format!("unknown workload `{name}`; {next}")));
         }
-        let written: Vec<Written> =
-            split(values).into_iter().map(|value| Written::Bare(value.trim().into())).collect();
+        let written = values_of(values);
         let values: Result<Vec<Value>> =
             written.iter().map(|value| key.takes.read(value)).collect();
         let values = values?;
@@ -387,20 +387,6 @@ fn is_workload(path: &str) -> bool {
     matches!(path.split('.').collect::<Vec<_>>().as_slice(), ["workload", _])
 }
 
-/// Values that commas part, but for those between brackets: `2xgp3[size=1TiB,iops=6000],4xgp3`.
-fn split(values: &str) -> Vec<&str> {
-    let mut open = 0_usize;
-    let is_end = |c: char| {
-        match c {
-            '[' => open += 1,
-            ']' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && open == 0
-    };
-    values.split(is_end).collect()
-}
-
 /// A setting as it stands in the file.
 enum WrittenSetting {
     One(Written),
@@ -532,15 +518,6 @@ block = \"1m\"
     }
 
     #[test]
-    fn commas_in_brackets_part_no_values() {
-        assert_eq!(
-            split("2xgp3[size=1TiB,iops=6000],4xgp3"),
-            ["2xgp3[size=1TiB,iops=6000]", "4xgp3"]
-        );
-        assert_eq!(split("a],b"), ["a]", "b"]);
-    }
-
-    #[test]
     fn a_file_is_read_with_its_factors_and_workloads_in_order() {
         let experiment = Experiment::parse("dir/some.toml", GOOD).unwrap();
         assert_eq!(
@@ -634,6 +611,9 @@ op = \"write\"
         assert_eq!(experiment.value("published"), Some(Value::Text(String::new())));
         experiment.set("name=other").unwrap();
         assert_eq!(experiment.name, "other");
+        // One value with a comma; it was two.
+        experiment.set(r#"about="a, b""#).unwrap();
+        assert_eq!(experiment.value("about"), Some(Value::Text("a, b".into())));
         let message = |assignment| experiment.clone().set(assignment).unwrap_err().to_string();
         assert!(message("volume.interleeve=8").contains("did you mean `volume.interleave`?"));
         assert!(message("volume.interleave").contains("KEY=VALUE"));

@@ -52,7 +52,7 @@ impl ReadAhead {
         let fits = |sectors: &u64| sectors.is_multiple_of(8) && (8..=64 << 11).contains(sectors);
         sectors.filter(fits).map(|sectors| ReadAhead(Some(sectors))).ok_or_else(|| {
             Error::input(format!(
-                "`{text}` is no read-ahead; write `auto`, or a multiple of 4 KiB up to 64 MiB, as in `4MiB`"
+                "`{text}` is not a valid read-ahead; write `auto`, or a multiple of 4 KiB up to 64 MiB, as in `4MiB`"
             ))
         })
     }

@@ -202,7 +202,7 @@ impl Plan {
         let parts = trial.work.clone().parts();
         if parts.len() > 1 && run.compare_within.is_some() {
             return Err(Error::input(
-                "`windows` of a trace beside `run.compare_within`: windows are no repeats, and nothing says when they are enough; leave one out",
+                "`windows` of a trace does not go with `run.compare_within`: windows are not repeats; leave one out",
             ));
         }
         for repeat in 0..repeats {

@@ -53,7 +53,7 @@ impl WriteIntents {
         };
         sectors.filter(fits).map(WriteIntents::Chunk).ok_or_else(|| {
             Error::input(format!(
-                "`{text}` is no bitmap; write `none`, `internal`, or what a bit stands for, a power of two from 4 KiB to 1 GiB, \
+                "`{text}` is not a valid bitmap; write `none`, `internal`, or what a bit stands for, a power of two from 4 KiB to 1 GiB, \
                  as in `1GiB`"
             ))
         })
@@ -103,7 +103,7 @@ impl VolumeKeys {
         let said = format!("{origin}: `volume.region_size` of {asked}");
         if !self.level.has_bitmap_of_lvm() {
             return Err(Error::input(format!(
-                "{said}: it is of LVM's levels with redundancy, not of `volume.level` = {}; leave it out, or take \
+                "{said}: only LVM's levels with redundancy have one, and `volume.level` = {} has none; leave it out, or take \
                  lvm-mirror, lvm-raid5 or lvm-raid10",
                 self.level
             )));

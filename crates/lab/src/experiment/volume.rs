@@ -43,11 +43,11 @@ keys! {
         level: Level = choice("level", LEVEL).default(DEFAULT_LEVEL),
         /// Interleave (md chunk, LVM stripe size, XFS su, RAIDframe sectPerSU)
         interleave_sectors: u64 = choice("interleave", SIZE_OR_ZERO).in_sectors().default(DEFAULT_INTERLEAVE),
-        /// Requests that the volume's driver has in flight, the others wait in order of arrival; without it 6
-        /// for RAIDframe (RAIDOUTSTANDING), else all
+        /// Requests that the volume's driver has in flight, the others wait in order of arrival [default: 6 for RAIDframe
+        /// (RAIDOUTSTANDING), else all]
         outstanding: Option<u32> = choice("outstanding", Takes::Count(1, 65_536)),
-        /// Commands that the driver has in flight per member, the others wait in order of arrival; without it
-        /// 100 for RAIDframe (`fifo 100`), else all
+        /// Commands that the driver has in flight per member, the others wait in order of arrival [default: 100 for
+        /// RAIDframe (`fifo 100`), else all]
         member_outstanding: Option<u32> = choice("member_outstanding", Takes::Count(1, 65_536)),
         /// Rows in the stripe cache of md's RAID 4, 5 and 6 (`stripe_cache_size`)
         stripe_cache_rows: u32 = choice("stripe_cache", Takes::Count(17, 32_768)).default("256"),
@@ -57,8 +57,8 @@ keys! {
         /// `--on kernel` only
         scheduler: Scheduling = choice("scheduler", Scheduling::TAKES).default("auto"),
         /// Requests that Linux's queue before each member holds, with those that the member has (`nr_requests`); who sends one
-        /// more waits until one is done. Without it twice as many as the member takes, up to 256; with the scheduler none as
-        /// many as it takes, which is the most there
+        /// more waits until one is done [default: twice as many as the member takes, up to 256; with the scheduler none as many
+        /// as it takes, which is then the maximum]
         nr_requests: Option<u32> = choice("nr_requests", Takes::Count(REQUESTS_MIN, REQUESTS_MAX)),
         /// Linux's read-ahead of the volume (`read_ahead_kb`), for what is read in order through the page cache: a size, or
         /// `auto`, as it chooses by itself: 128 KiB, or twice the stripe where that is more
@@ -67,16 +67,15 @@ keys! {
         /// lately are made to agree again; each of them is marked first. A size is what a bit stands for (`--bitmap-chunk`);
         /// `internal` leaves that to mdadm, which takes 64 MiB or more
         bitmap: WriteIntents = choice("bitmap", WriteIntents::TAKES).default("none"),
-        /// What a bit stands for of the bitmap that LVM always keeps for its levels with redundancy (`lvcreate --regionsize`);
-        /// without it 2 MiB
+        /// What a bit stands for of the bitmap that LVM always keeps for its levels with redundancy (`lvcreate
+        /// --regionsize`) [default: 2 MiB]
         region_sectors: Option<u64> = choice("region_size", SIZE).in_sectors(),
         /// Partial parity log of md's RAID 5 (`mdadm --consistency-policy=ppl`), instead of a bitmap: after a crash no
         /// parity is left wrong; a real Linux only
         ppl: bool = choice("ppl", Takes::Switch).default("false"),
         /// Failed members, counted from 0 and joined by +, as in `1` or `0+3`; `none` for none
         failed: Option<String> = condition("failed", Takes::Text),
-        /// Rebuild rate: the first failed member is restored onto a spare, no faster than this; without it none
-        /// is
+        /// Rebuild rate: the first failed member is restored onto a spare, no faster than this [default: no rebuild]
         rebuild_bytes_per_s: Option<u64> = condition("rebuild", RATE),
     }
 }

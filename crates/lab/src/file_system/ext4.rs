@@ -30,11 +30,11 @@ keys! {
     pub struct Ext4Keys {
         /// Block size (mkfs.ext4 -b): 1KiB, 2KiB or 4KiB
         block_sectors: u64 = choice("block", BLOCK).default("4KiB"),
-        /// Bytes per inode (mkfs.ext4 -i); without it as mke2fs.conf has it, 16KiB from 512 MiB to 4 TiB
+        /// Bytes per inode (mkfs.ext4 -i) [default: as mke2fs.conf has it, 16KiB from 512 MiB to 4 TiB]
         inode_ratio_sectors: Option<u64> = choice("inode_ratio", Takes::Sectors(2, 131_072)),
-        /// Chunk of the volume that the allocator knows of (mkfs.ext4 -E stride); without it none
+        /// Chunk of the volume that the allocator knows of (mkfs.ext4 -E stride) [default: none]
         stride_sectors: Option<u64> = choice("stride", PART),
-        /// Stripe of the volume that the allocator aligns to (mkfs.ext4 -E stripe-width); without it none
+        /// Stripe of the volume that the allocator aligns to (mkfs.ext4 -E stripe-width) [default: none]
         stripe_width_sectors: Option<u64> = choice("stripe_width", PART),
         /// Keep a journal (`mkfs.ext4 -O has_journal`)
         journal: bool = choice("journal", Takes::Switch).default("true"),

@@ -28,7 +28,7 @@ keys! {
         version: u32 = choice("version", Takes::Count(1, 2)).default("1"),
         /// Block size (newfs -b)
         block_sectors: u64 = choice("block", BLOCK).default("8KiB"),
-        /// Fragment size (newfs -f); without it an eighth of a block
+        /// Fragment size (newfs -f) [default: an eighth of a block]
         frag_sectors: Option<u64> = choice("frag", Takes::Sectors(1, 128)),
         /// Cylinder size that newfs is told, one track: ccd has 1MiB, FreeBSD's newfs takes 2MiB whatever the
         /// disk; 4.4BSD only

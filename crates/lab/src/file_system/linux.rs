@@ -49,15 +49,15 @@ keys! {
         block_sectors: u64 = choice("block", BLOCK).default("4KiB"),
         /// Align what is allocated to the stripes of the volume; false for mkfs.xfs -d noalign
         align: bool = choice("align", Takes::Switch).default("true"),
-        /// Chunk of the volume that the allocator knows of (mkfs.xfs -d su=); without it the volume's own
+        /// Chunk of the volume that the allocator knows of (mkfs.xfs -d su=) [default: the volume's own]
         stripe_unit_sectors: Option<u64> = choice("stripe_unit", PART),
-        /// Stripe of the volume that it aligns large files to (mkfs.xfs -d sw=, times `stripe_unit`); without it `stripe_unit` times the
-        /// members with data
+        /// Stripe of the volume that it aligns large files to (mkfs.xfs -d sw=, times `stripe_unit`) [default:
+        /// `stripe_unit` times the members with data]
         stripe_width_sectors: Option<u64> = choice("stripe_width", PART),
-        /// What writes of the log are rounded up to (mkfs.xfs -l su=); without it as mkfs.xfs has it: `stripe_unit`, or 32 KiB
-        /// where that is above 256 KiB
+        /// What writes of the log are rounded up to (mkfs.xfs -l su=) [default: as mkfs.xfs has it: `stripe_unit`, or 32
+        /// KiB where that is above 256 KiB]
         log_stripe_unit_sectors: Option<u64> = choice("log_stripe_unit", LOG_PART),
-        /// Options of mount(8), as in `noatime`; without them the kernel's
+        /// Options of mount(8), as in `noatime` [default: the kernel's]
         options: Option<String> = choice("options", Takes::Text),
     }
 }
@@ -65,7 +65,7 @@ keys! {
 keys! {
     /// The keys of btrfs.
     struct BtrfsKeys {
-        /// Options of mount(8), as in `noatime`; without them the kernel's
+        /// Options of mount(8), as in `noatime` [default: the kernel's]
         options: Option<String> = choice("options", Takes::Text),
     }
 }
@@ -73,7 +73,7 @@ keys! {
 keys! {
     /// The keys of F2FS.
     struct F2fsKeys {
-        /// Options of mount(8), as in `noatime`; without them the kernel's
+        /// Options of mount(8), as in `noatime` [default: the kernel's]
         options: Option<String> = choice("options", Takes::Text),
     }
 }
@@ -148,7 +148,7 @@ impl XfsKeys {
         ] {
             if sectors.is_some_and(|sectors| !sectors.is_multiple_of(self.block_sectors)) {
                 return Err(Error::input(format!(
-                    "`fs.{key}` is no multiple of `fs.block` = {}; correct one of them",
+                    "`fs.{key}` is not a multiple of `fs.block` = {}; correct one of them",
                     format_bytes(block_bytes)
                 )));
             }
@@ -177,7 +177,7 @@ impl XfsKeys {
             let width_bytes = wide.unwrap_or(unit_bytes * volume.data_members.max(1));
             if !width_bytes.is_multiple_of(unit_bytes) {
                 return Err(Error::input(format!(
-                    "`fs.stripe_width` of {} is no multiple of a stripe unit of {}; correct one of them",
+                    "`fs.stripe_width` of {} is not a multiple of a stripe unit of {}; correct one of them",
                     format_bytes(width_bytes),
                     format_bytes(unit_bytes)
                 )));

@@ -23,9 +23,9 @@ keys! {
     struct ZfsKeys {
         /// Largest block of a file (recordsize)
         record_sectors: u64 = choice("recordsize", SIZE).default("128KiB"),
-        /// Smallest block on a member, as a power of two: 12 for 4 KiB; without it what the members say
+        /// Smallest block on a member, as a power of two: 12 for 4 KiB [default: what the members say]
         ashift: Option<u32> = choice("ashift", Takes::Count(9, 16)),
-        /// Properties of the file system, as in `compression=off,atime=off`; without them ZFS's own
+        /// Properties of the file system, as in `compression=off,atime=off` [default: ZFS's own]
         properties: Option<String> = choice("properties", Takes::Text),
     }
 }

@@ -113,7 +113,7 @@ fn read_csv(label: &str, text: &str) -> Result<Grid> {
             }
             let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
             let number =
-                number.ok_or_else(|| wrong(line, format!("`{name}`: {text} is no number")))?;
+                number.ok_or_else(|| wrong(line, format!("`{name}`: {text} is not a number")))?;
             Ok(Some(number))
         };
         let need = |name: &str| -> Result<f64> {
@@ -172,7 +172,7 @@ fn whole(
     if number.fract() == 0.0 && (f64::from(least)..=f64::from(most)).contains(&number) {
         return Ok(number as u32);
     }
-    Err(format!("{given} is no whole number from {least} to {most}; correct it"))
+    Err(format!("{given} is not a whole number from {least} to {most}; correct it"))
 }
 
 /// A block size with a unit: `4k`, `128KiB`.
@@ -295,7 +295,7 @@ mod tests {
         };
         let bs = said("99999999999999999999", "1", "1");
         assert!(
-            bs.starts_with("grid.csv:3: `bs`: 99999999999999999999 is no whole number"),
+            bs.starts_with("grid.csv:3: `bs`: 99999999999999999999 is not a whole number"),
             "{bs}"
         );
         let units =
@@ -303,12 +303,12 @@ mod tests {
         let bytes: Vec<u32> =
             super::read("grid.csv", units).unwrap().cells.iter().map(|cell| cell.bytes).collect();
         assert_eq!(bytes, [4096, 131_072, 512]);
-        assert!(said("8g", "1", "1").starts_with("grid.csv:3: `bs`: 8g is no whole number"));
+        assert!(said("8g", "1", "1").starts_with("grid.csv:3: `bs`: 8g is not a whole number"));
         assert!(said("4q", "1", "1").starts_with("grid.csv:3: `bs`: "));
         assert!(said("4096.5", "1", "1").contains("grid.csv:3: `bs`: 4096.5 is no"));
         assert!(said("4096", "65536", "1").contains("grid.csv:3: `qd`: 65536 is no"));
         assert!(said("4096", "1", "1e9").contains("grid.csv:3: `jobs`: 1e9 is no"));
-        assert!(said("4096", "1", "-1").contains("grid.csv:3: `jobs`: -1 is no number"));
+        assert!(said("4096", "1", "-1").contains("grid.csv:3: `jobs`: -1 is not a number"));
         let fio = r#"{"jobs":[{"job options":{"rw":"read","bs":"8g"},"read":{"iops":5}}]}"#;
         let fio = read("fio.json", fio).unwrap_err().to_string();
         assert!(fio.contains("fio.json: `bs`: 8589934592 is not from 512"), "{fio}");

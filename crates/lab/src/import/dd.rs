@@ -134,7 +134,7 @@ pub(super) fn parse(source: Source<'_>) -> Result<Table> {
         if bytes <= 0.0 {
             return Err(source.wrong_word(
                 found[0],
-                "bytes are no measurement; was the input empty? Copy more bytes, or remove the line",
+                "bytes copied measure nothing; was the input empty? Copy more bytes, or remove the line",
             ));
         }
         if seconds <= 0.0 {

@@ -229,7 +229,7 @@ fn new_rows(
             return Err(source.wrong_word(*word, "is not under a known column of iozone"));
         };
         if output == Output::Microseconds && number <= 0.0 {
-            let what = "µs an operation is no time to compute a rate from; run iozone without -N";
+            let what = "µs per operation gives no rate; run iozone without -N";
             return Err(source.wrong_word(*word, what));
         }
         let rate = output.mb_per_s(number, record_kib);

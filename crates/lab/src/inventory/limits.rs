@@ -48,7 +48,7 @@ pub(super) fn of_best_sizes(disks: &[&HeldDisk]) -> Vec<String> {
     }
     let told = |(bytes, names): (u64, Vec<&str>)| {
         format!(
-            "The best size of a request (opt-io) of {} is said to be {bytes} bytes ({} sectors), which is no stripe's: an array over them \
+            "The best size of a request (opt-io) of {} is said to be {bytes} bytes ({} sectors), which is not the size of a stripe: an array over them \
              may read ahead gigabytes; where /sys/block/mdX/queue/read_ahead_kb is not twice the stripe, which is modelled, set it by \
              `blockdev --setra`",
             names.join(", "),

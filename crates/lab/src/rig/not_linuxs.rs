@@ -11,8 +11,8 @@ pub(crate) fn warning(origin: &str, plan: &Plan) -> Option<String> {
     let all: Vec<String> = named.iter().map(|name| format!("`{name}`")).collect();
     let verb = match all.len() {
         0 => return None,
-        1 => "is no level",
-        _ => "are no levels",
+        1 => "is not a level",
+        _ => "are not levels",
     };
     let of_md = named.iter().map(|name| format!("md-{name}"));
     let (of_md, others): (Vec<_>, Vec<_>) = of_md.partition(|name| name.parse::<Level>().is_ok());
@@ -51,7 +51,7 @@ mod tests {
             warning("x.toml", &plan)
         };
         let both = said("linux-6.1", "['raid10', 'raid5', 'md-raid5']", "").unwrap();
-        let begin = "x.toml: `volume.level`: `raid10`, `raid5` are no levels of Linux, which the host runs: ";
+        let begin = "x.toml: `volume.level`: `raid10`, `raid5` are not levels of Linux, which the host runs: ";
         assert!(both.starts_with(begin), "{both}");
         assert!(both.ends_with("write `md-raid10`, `md-raid5` for what Linux does"), "{both}");
         let ccd = said("linux-6.12", "'ccd-stripe'", "").unwrap();

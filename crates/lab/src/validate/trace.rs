@@ -39,7 +39,10 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Measured>> {
         .map(|(index, line)| {
             read_line(line).ok_or_else(|| {
                 let form = "R|W buffer-action first-sector sectors service-µs time-to-next-µs";
-                Error::input(format!("{name}:{}: `{line}` is no request; write {form}", index + 1))
+                Error::input(format!(
+                    "{name}:{}: `{line}` is not a request; write {form}",
+                    index + 1
+                ))
             })
         })
         .collect();

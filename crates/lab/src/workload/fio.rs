@@ -31,7 +31,7 @@ keys! {
         jobs: u64 = load("jobs", Takes::Count(1, 4096)).default("1"),
         /// Requests in flight per job
         depth: u64 = load("depth", Takes::Count(1, 65_536)).default("1"),
-        /// Time limit; without it each file is gone through once
+        /// Time limit [default: none, each file once]
         runtime_ns: Option<u64> = load("runtime", Takes::Time(1, YEAR_NS)),
     }
 }

@@ -16,7 +16,7 @@ keys! {
     pub struct RequestKeys {
         /// Read or write
         op: Op = load("op", Op::TAKES).default("read"),
-        /// Reads per hundred requests, the others are writes; without it all are as `op` says
+        /// Reads per hundred requests, the others are writes [default: all as `op` says]
         reads_percent: Option<u32> = load("reads_percent", Takes::Count(0, 100)),
         /// Size of each request (dd's bs)
         block_sectors: u64 = load("block", SIZE).default("64KiB"),
@@ -26,13 +26,13 @@ keys! {
         /// Requests per job; without it, `amount` and `runtime` a trial goes on until its interval is as narrow
         /// as `run.precision`
         count: Option<u64> = load("count", Takes::Count(1, 1_000_000_000_000)),
-        /// Data read and written per job; without it as much as `count` and `runtime` allow
+        /// Data read and written per job [default: as much as `count` and `runtime` allow]
         amount_sectors: Option<u64> = load("amount", ANY_SIZE),
         /// Time limit, as in `60s`
         runtime_ns: Option<u64> = load("runtime", Takes::Time(1, YEAR_NS)),
         /// Requests in flight per job (queue depth)
         depth: u64 = load("depth", Takes::Count(1, 65_536)).default("1"),
-        /// Size of the part of the volume that is used, from `offset` on; without it all of the volume
+        /// Size of the part of the volume that is used, from `offset` on [default: all of the volume]
         span_sectors: Option<u64> = load("span", ANY_SIZE),
         /// Share of the volume that is used, from `offset` on, instead of `span`
         span_percent: Option<u64> = load("span_percent", Takes::Count(1, 100)),
@@ -50,8 +50,8 @@ keys! {
         /// one request in flight per program; `io_uring-sqpoll`, a thread of the kernel submits; on drives alone
         /// `io_uring-polled` and `spdk`. Without it the processor time is that of `io_uring`, and nothing is added
         engine: Option<Engine> = load("engine", Engine::TAKES),
-        /// Distance between the starts of neighbouring jobs, which then have the same `span`; without it
-        /// each job has its share of the span
+        /// Distance between the starts of neighbouring jobs, which then have the same `span` [default: each job has its
+        /// share of the span]
         job_step_sectors: Option<u64> = load("job_step", Takes::Sectors(0, u64::MAX)),
         /// Think time before each request
         think_ns: u64 = load("think", Takes::Time(0, YEAR_NS)).default("0ns"),
@@ -72,7 +72,7 @@ keys! {
         /// Look for the highest rate at which this holds, as in `p99 <= 2ms` or `commit p99 <= 5ms`; the rates of all
         /// workloads of the group that come by the clock keep their proportions
         capacity: Option<Capacity> = load("capacity", Capacity::TAKES),
-        /// Writes between flushes, for each of which the job waits (fsync); without it none
+        /// Writes between flushes, for each of which the job waits (fsync) [default: none]
         flush_every: Option<u64> = load("flush_every", Takes::Count(1, 1_000_000_000)),
         /// Where requests come by the clock: all writes that came during a flush share the next one, as databases do; its
         /// time is that of the oldest

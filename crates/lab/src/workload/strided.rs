@@ -9,7 +9,7 @@ use sim::workload::Pattern;
 keys! {
     /// What a strided workload has besides.
     struct StridedKeys {
-        /// Gap after each block (FFS's rotational delay); without it as large as a block
+        /// Gap after each block (FFS's rotational delay) [default: as large as a block]
         gap_sectors: Option<u64> = load("gap", SIZE_OR_ZERO),
     }
 }

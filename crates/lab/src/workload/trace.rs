@@ -68,10 +68,10 @@ keys! {
     pub struct TraceKeys {
         /// File of the trace, plain, gzip or zstd; several, joined by +, are merged by their times
         file: Option<String> = load("file", Takes::Text),
-        /// Format of the file; without it the first line that is of only one decides
+        /// Format of the file [default: told by the first line that fits only one]
         format: Option<Format> = load("format", Takes::words::<Format>()),
-        /// Disks of the trace that count, joined by +, as in `usr,0+usr,1`, or with colons, as `--set` has to have them:
-        /// `usr:0+usr:1`; without it all of them
+        /// Disks of the trace that count, joined by +, as in `usr,0+usr,1`, or with colons, which need no quotes after `--set`:
+        /// `usr:0+usr:1` [default: all of them]
         disks: Option<String> = load("disks", Takes::Text),
         /// `open`: each request at its own time, whether or not earlier ones are done; `closed`: in their order,
         /// `depth` in flight
@@ -80,7 +80,7 @@ keys! {
         speed: Speed = load("speed", Speed::TAKES).default("1"),
         /// Requests in flight of a closed replay
         depth: u64 = load("depth", Takes::Count(1, 65_536)).default("1"),
-        /// Requests of the trace that are replayed; without it all of them
+        /// Requests of the trace that are replayed [default: all of them]
         count: Option<u64> = load("count", Takes::Count(1, 1_000_000_000_000)),
         /// Parts of the trace, of as many requests each, that are trials of their own: they run side by side, and on several
         /// machines (`--shard`)

@@ -12,8 +12,8 @@ use std::sync::Arc;
 keys! {
     /// The keys of a tree.
     pub(super) struct TreeKeys {
-        /// Tree to unpack: a name from trees/, a file of figures like those, or a file with what `tar tvf` or
-        /// `find -printf '%y %s %p\n'` prints; without it the four keys below describe one
+        /// Tree to unpack: a name from trees/, a file of figures like those, or a file with what `tar tvf` or `find -printf
+        /// '%y %s %p\n'` prints [default: the four keys below]
         tree: Option<String> = load("tree", Takes::Text),
         /// Number of files
         files: u64 = load("files", Takes::Count(1, 10_000_000)).default("10000"),

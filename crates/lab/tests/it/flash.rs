@@ -230,7 +230,7 @@ fn errors_of_a_grid_name_line_and_next_step() {
     let error = |text: &str| read("g.csv", text).unwrap_err().to_string();
     assert!(error("device,rw\nx,read\n").contains("no column `bs`"));
     let rows = "device,rw,bs,qd,jobs,iops\nx,randread,4096,1,1,fast\n";
-    assert!(error(rows).contains("g.csv:2: `iops`: fast is no number"));
+    assert!(error(rows).contains("g.csv:2: `iops`: fast is not a number"));
     assert!(error("{\"jobs\": 1}").contains("fio"));
 }
 

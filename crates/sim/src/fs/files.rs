@@ -33,7 +33,7 @@ impl fmt::Display for FsError {
             FsError::NoEntry => "there is no such name",
             FsError::Exists => "the name is taken",
             FsError::NotEmpty => "the directory is not empty",
-            FsError::NotDirectory => "it is no directory",
+            FsError::NotDirectory => "it is not a directory",
             FsError::IsDirectory => "it is a directory",
             FsError::TooLarge => "the file would have more blocks than can be named",
             FsError::Io => "the device failed to read or write (EIO)",

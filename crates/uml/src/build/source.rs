@@ -33,7 +33,7 @@ impl Source {
             return Ok(Source::Tar(path.into()));
         }
         Err(Error::new(format!(
-            "{} is no kernel's source; name its tree, or a tar file of it, as linux-source-6.1.tar.xz",
+            "{} is not a kernel's source; name its tree, or a tar file of it, as linux-source-6.1.tar.xz",
             path.display()
         )))
     }
@@ -114,6 +114,6 @@ mod tests {
         fs::write(tree.path().join("Makefile"), "all:\n").unwrap();
         assert!(version(tree.path()).unwrap_err().to_string().contains("says no version"));
         let said = Source::at(tree.path()).unwrap_err().to_string();
-        assert!(said.contains("is no kernel's source"), "{said}");
+        assert!(said.contains("is not a kernel's source"), "{said}");
     }
 }

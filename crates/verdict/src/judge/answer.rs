@@ -391,7 +391,8 @@ fn left_out(verdict: &Verdict) -> Option<Point> {
         .iter()
         .map(|(reason, outs)| match outs.as_slice() {
             [one] if !one.label.is_empty() => format!("{}: {reason}", one.label),
-            several => format!("{}: {reason}", several.len()),
+            [_] => format!("1 layout: {reason}"),
+            several => format!("{} layouts: {reason}", several.len()),
         })
         .collect();
     (!named.is_empty()).then(|| point("left out", named.join("; ")))

@@ -294,7 +294,8 @@ pub(super) fn hanging<'a>(
 }
 
 /// What that does.
-const HANGS: &str = "so the rate of several disks hangs on how their spindles stand to each other";
+const HANGS: &str =
+    "so the rate of several disks depends on how their spindles stand to each other";
 
 /// The cell whose rates go furthest, with why they do; nothing where all stay the same.
 fn widest<'a>(hanging: &[(&'a str, &Record)], manifest: &Manifest) -> Option<(&'a str, Range)> {

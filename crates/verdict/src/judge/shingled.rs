@@ -15,7 +15,7 @@ pub const UNFIT: &str = "shingled disks are unfit for small random writes, of wh
                          conventional disks (CMR) for this work";
 
 /// What decides how fast writes in order are, and is a guess: the rule by which a write goes to its band.
-pub const STREAMS: &str = "how fast writes in order are hangs on one estimate: how much must come in a row before a stream's writes go straight to \
+pub const STREAMS: &str = "how fast sequential writes are depends on one estimate: how much must come in a row before a stream's writes go straight to \
                            their bands, and how many streams may do so (for most of these disks 128 MiB, and 8 streams). What comes before that, \
                            or in more streams, is written twice. `[stream=1MiB,streams=64]` behind a drive's name asks with other figures";
 

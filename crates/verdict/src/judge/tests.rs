@@ -52,7 +52,7 @@ fn what_is_left_out_alone_is_named() {
         let verdict = verdict("fair-2006", &wishes(&["max read"], &[limit]));
         about(&verdict, "left out").to_string()
     };
-    assert_eq!(left_out("write >= 22"), "3: `write >= 22` does not hold");
+    assert_eq!(left_out("write >= 22"), "3 layouts: `write >= 22` does not hold");
     assert_eq!(left_out("read <= 26"), "interleave 64 (32 KiB): `read <= 26` does not hold");
 }
 

@@ -9,6 +9,8 @@ mod explore;
 mod latencies;
 mod reproduced;
 mod run;
+mod thin;
+mod told;
 mod validated;
 
 pub use explore::{POLICY, explore, explore_alone};

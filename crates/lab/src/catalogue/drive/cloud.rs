@@ -315,11 +315,17 @@ mod tests {
         assert_eq!(of("gcp-hyperdisk-throughput"), (720.0, 180.0));
         assert_eq!(of("hyperdisk-throughput[size=32TiB,mb_per_s=2516.5824]"), (9600.0, 2400.0));
         for (name, says) in [
-            ("hyperdisk-throughput[size=1TiB]", "1024 GiB is no size of it: 2048 to 32768 GiB"),
+            (
+                "hyperdisk-throughput[size=1TiB]",
+                "1024 GiB is not a size that it has; take 2048 to 32768 GiB",
+            ),
             ("hyperdisk-throughput[mb_per_s=2600]", "2600 is more than the most, 2516.5824"),
             ("hyperdisk-throughput[mb_per_s=10]", "10 is less than the least, 20.97152"),
             ("hyperdisk-throughput[iops=1000]", "`iops` follows from `size` and `mb_per_s`"),
-            ("hyperdisk-extreme[size=50GiB]", "50 GiB is no size of it: 64 to 65536 GiB"),
+            (
+                "hyperdisk-extreme[size=50GiB]",
+                "50 GiB is not a size that it has; take 64 to 65536 GiB",
+            ),
             ("pd-ssd[iops=9000]", "`iops` follows from `size`"),
             ("oci-balanced[mb_per_s=400]", "`mb_per_s` follows from `size`"),
         ] {

@@ -134,7 +134,7 @@ fn dd_s_progress_is_no_result() {
 #[test]
 fn dd_of_nothing_measures_nothing() {
     let said = message("a.txt", "0+0 records out\n0 bytes copied, 0.0001 s, 0.0 kB/s\n", "dd");
-    assert!(said.starts_with("a.txt:2:1: `0` bytes are no measurement"), "{said}");
+    assert!(said.starts_with("a.txt:2:1: `0` bytes copied measure nothing"), "{said}");
 }
 
 /// A mapping that has these columns as keys of experiments, and what becomes of a CSV file.

@@ -244,8 +244,8 @@ pub(super) fn admit(trial: &Trial) -> Result<()> {
             let built = built(trial, &devices)?;
             if built.devices.len() > 1 {
                 return Err(Error::input(format!(
-                    "`volume.level` = {}: a btrfs is no device that takes requests; give it files by `fs.kind` = \
-                     \"btrfs\", or take a level of md or dm",
+                    "`volume.level` = {}: btrfs is a file system, not a block device; add `fs.kind` = \"btrfs\" \
+                     and work on files, or take a level of md or dm",
                     trial.setup.volume.level
                 )));
             }

@@ -109,17 +109,18 @@ fn check_buffered(trial: &Trial) -> Result<()> {
         are_read && on_disks || are_written && PageCache::is_write_back_modelled(drives);
     if !(on_linux && is_whole && are_in_order && is_modelled) {
         return Err(Error::input(format!(
-            "`workload.{}.direct` = false: of the page cache only what is in order is modelled, all of it written, or all of \
-             it read with a `depth` of 1 (several readers are `jobs`), of whole volumes of disks whose level Linux runs (md-…, lvm-…, dm-…, btrfs-…), beside \
-             nothing that is direct, and writes to cloud volumes of up to 1 GB/s together; leave it out for direct I/O",
+            "`workload.{}.direct` = false: the page cache is modelled for sequential I/O only. All workloads must be buffered; \
+             they all write, or all read with a `depth` of 1 (several readers are `jobs`); the volume is whole, of disks, and of a \
+             level that Linux runs (md-…, lvm-…, dm-…, btrfs-…). Writes may also go to cloud volumes of up to 1 GB/s together. \
+             Leave `direct` out for direct I/O",
             work.name
         )));
     }
     let most = cached_max(&volume.level, are_read);
     if volume.members.len() > most {
         return Err(Error::input(format!(
-            "`workload.{}.direct` = false: the page cache is held to a real kernel over up to {most} members of such a \
-             level, and to nothing over more (docs/md.md); take fewer of the {}, leave it out for direct I/O, or ask the kernel, as in `ileave run \
+            "`workload.{}.direct` = false: the page cache was compared with a real kernel on up to {most} members of this \
+             level only (docs/md.md); take {most} or fewer instead of {}, leave it out for direct I/O, or ask the kernel, as in `ileave run \
              FILE --on kernel` (`ileave tune` writes its file by `--save`)",
             work.name,
             volume.members.len()

@@ -130,11 +130,11 @@ impl fmt::Display for GeometryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             GeometryError::BadBlock(bytes) => {
-                write!(f, "a block of {bytes} bytes is no power of two from 4096 to 65536")
+                write!(f, "a block of {bytes} bytes is not a power of two from 4096 to 65536")
             }
             GeometryError::BadFragment(bytes) => write!(
                 f,
-                "a fragment of {bytes} bytes is no power of two from an eighth of a block (and at \
+                "a fragment of {bytes} bytes is not a power of two from an eighth of a block (and at \
                  least 512) to a block"
             ),
             GeometryError::BadDensity(bytes) => write!(

@@ -1,9 +1,10 @@
 //! What the charts of a workload draw: for each workload what it is judged by, over all factors, loads too.
 
 use super::run::drawn;
+use super::thin;
 use crate::cells::{self, CellSummary};
 use crate::evidence::Evidence;
-use crate::judge::design::single;
+use crate::judge::design::{Factor, single};
 use crate::stats::noise::Noise;
 use serde_json::{Map, Value as Json, json};
 use store::factor::Role;
@@ -14,13 +15,18 @@ use store::{Results, sample};
 const BESIDE: [&str; 3] = ["latency_mean_ms", "latency_p50_ms", "latency_p99_ms"];
 
 /// The workloads in which anything was varied.
-pub(super) fn sweeps(results: &Results) -> Vec<Json> {
+pub(super) fn sweeps(results: &Results, most: usize) -> Vec<Json> {
     let cells = cells::cells(&results.manifest, &results.records);
     let names = cells::workloads(&cells);
-    names.into_iter().filter_map(|name| sweep(results, name, &cells)).collect()
+    names.into_iter().filter_map(|name| sweep(results, name, &cells, most)).collect()
 }
 
-fn sweep(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option<Json> {
+fn sweep(
+    results: &Results,
+    workload: &str,
+    cells: &[CellSummary<'_>],
+    most: usize,
+) -> Option<Json> {
     let own: Vec<&CellSummary<'_>> =
         cells.iter().filter(|cell| cell.workload == workload).collect();
     let (main, _) = cells::judged_by(&results.manifest, workload, &own)?;
@@ -50,6 +56,12 @@ fn sweep(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option
             json!({ "path": path, "name": short_key(path), "axis": results.manifest.factors.axis(path), "load": is_load(path), "levels": levels })
         })
         .collect();
+    let mut told = json!({ "workload": workload, "samples": samples, "factors": listed });
+    if cells.len() > most && factors.len() > 1 {
+        told["cells"] = json!([]);
+        told["pairs"] = paired(&own, &names, &factors, most);
+        return Some(told);
+    }
     let samples_of_main: Vec<Vec<f64>> = own.iter().map(|cell| cell.samples(main)).collect();
     let evidence = Evidence::of(&results.manifest, &results.records, &[main]);
     let noise = Noise::of(&samples_of_main, None, evidence.difference());
@@ -63,7 +75,47 @@ fn sweep(results: &Results, workload: &str, cells: &[CellSummary<'_>]) -> Option
             point(cell, &names, interval)
         })
         .collect();
-    Some(json!({ "workload": workload, "samples": samples, "factors": listed, "cells": drawn }))
+    told["cells"] = json!(drawn);
+    Some(told)
+}
+
+/// For pairs of factors, what stands for the cells with each pair of values: the medians of what [`point`] has, and how many
+/// cells they are of.
+fn paired(own: &[&CellSummary<'_>], names: &[&str], factors: &[Factor], most: usize) -> Json {
+    let measured: Vec<Vec<[Option<f64>; 3]>> = names
+        .iter()
+        .map(|name| own.iter().map(|cell| median_and_range(cell, name)).collect())
+        .collect();
+    let pairs = thin::pairs(factors, most).map(|pair| {
+        let [a, b] = pair.factors.map(|factor| &factors[factor]);
+        let cells = pair.groups.iter().map(|([x, y], places)| {
+            let values: Vec<[Option<f64>; 3]> = measured
+                .iter()
+                .map(|of| {
+                    [0, 1, 2].map(|at| {
+                        thin::middle(places.iter().map(|&place| of[place][at])).map(drawn)
+                    })
+                })
+                .collect();
+            let shown = |factor: &Factor, level: usize| {
+                own[0].factors.shown(&factor.paths[0], &factor.levels[level][0])
+            };
+            json!({
+                "at": { &a.paths[0]: shown(a, *x), &b.paths[0]: shown(b, *y) },
+                "values": values, "interval": null, "count": places.len(),
+            })
+        });
+        json!({ "paths": [a.paths[0], b.paths[0]], "cells": cells.collect::<Vec<_>>() })
+    });
+    pairs.collect()
+}
+
+/// Of the repeats of a cell.
+fn median_and_range(cell: &CellSummary<'_>, name: &str) -> [Option<f64>; 3] {
+    let samples = cell.samples(name);
+    let low = samples.iter().copied().reduce(f64::min);
+    let high = samples.iter().copied().reduce(f64::max);
+    [cell.measured(name), low, high]
 }
 
 /// A cell: its factors in words, of each sample the median and the range of the repeats, and of the first its 95 %
@@ -76,13 +128,7 @@ fn point(cell: &CellSummary<'_>, names: &[&str], interval: Option<[f64; 2]>) -> 
         .collect();
     let values: Vec<Json> = names
         .iter()
-        .map(|name| {
-            let samples = cell.samples(name);
-            let low = samples.iter().copied().reduce(f64::min);
-            let high = samples.iter().copied().reduce(f64::max);
-            let all = [cell.measured(name), low, high];
-            json!(all.map(|value| value.map(drawn)))
-        })
+        .map(|name| json!(median_and_range(cell, name).map(|value| value.map(drawn))))
         .collect();
     json!({ "at": at, "values": values, "interval": interval })
 }

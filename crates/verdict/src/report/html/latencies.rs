@@ -1,11 +1,11 @@
 //! How long requests took, and what was completed over time: what the charts of single cells draw.
 
-use super::run::{drawn, in_order, short_labels};
-use crate::cells::{self, CellSummary};
+use super::run::{drawn, short_labels};
+use super::thin;
+use crate::cells::CellSummary;
 use crate::report::load::word;
 use serde_json::{Value as Json, json};
 use store::Results;
-use store::quantity::Better;
 use store::record::LoadPoint;
 
 /// The shares of requests at which a distribution is drawn: more where it rises.
@@ -18,8 +18,8 @@ const SHARES: [f64; 19] = [
 const POINTS: usize = 120;
 
 /// The cells whose trials kept their latencies, each workload's best first: milliseconds at the shares.
-pub(super) fn latencies(results: &Results) -> Json {
-    let cells: Vec<Json> = ranked(results)
+pub(super) fn latencies(results: &Results, most: usize) -> Json {
+    let cells: Vec<Json> = ranked(results, most)
         .iter()
         .filter_map(|(cell, short)| {
             let ms = milliseconds(cell)?;
@@ -46,8 +46,8 @@ fn milliseconds(cell: &CellSummary<'_>) -> Option<Vec<f64>> {
 }
 
 /// The cells for which the highest rate was looked for: the latencies of the first repeat at each rate that was tried.
-pub(super) fn against_load(results: &Results) -> Vec<Json> {
-    ranked(results)
+pub(super) fn against_load(results: &Results, most: usize) -> Vec<Json> {
+    ranked(results, most)
         .iter()
         .filter_map(|(cell, short)| {
             let record = cell.records.iter().min_by_key(|record| record.repeat)?;
@@ -65,8 +65,8 @@ pub(super) fn against_load(results: &Results) -> Vec<Json> {
 }
 
 /// The cells whose trials kept what they completed over time: MB/s of the first repeat, in points of equal length.
-pub(super) fn over_time(results: &Results) -> Vec<Json> {
-    ranked(results)
+pub(super) fn over_time(results: &Results, most: usize) -> Vec<Json> {
+    ranked(results, most)
         .iter()
         .filter_map(|(cell, short)| {
             let record = cell.records.iter().min_by_key(|record| record.repeat)?;
@@ -90,21 +90,9 @@ pub(super) fn over_time(results: &Results) -> Vec<Json> {
         .collect()
 }
 
-/// The cells with short labels, each workload's best first.
-fn ranked(results: &Results) -> Vec<(CellSummary<'_>, String)> {
-    let cells = in_order(results);
+/// The cells with short labels, each workload's best first, and where there are more than `most` some of them.
+fn ranked(results: &Results, most: usize) -> Vec<(CellSummary<'_>, String)> {
+    let cells = thin::ranked(results, most);
     let labels = short_labels(&cells, false);
-    let mut labelled: Vec<(CellSummary<'_>, String)> = cells.into_iter().zip(labels).collect();
-    let workloads = results.manifest.workloads.clone();
-    let place = |cell: &CellSummary<'_>| workloads.iter().position(|name| name == cell.workload);
-    let value = |cell: &CellSummary<'_>| {
-        let (sample, quantity) = cells::judged_by(&results.manifest, cell.workload, &[cell])?;
-        let value = cell.measured(sample)?;
-        Some(if quantity.better == Better::Lower { value } else { -value })
-    };
-    labelled.sort_by(|(a, _), (b, _)| {
-        let [x, y] = [a, b].map(|cell| value(cell).unwrap_or(f64::INFINITY));
-        place(a).cmp(&place(b)).then_with(|| x.total_cmp(&y))
-    });
-    labelled
+    cells.into_iter().zip(labels).collect()
 }

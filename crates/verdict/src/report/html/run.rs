@@ -3,24 +3,25 @@
 use super::curves;
 use super::latencies::{against_load, latencies, over_time};
 use super::reproduced::{MULTIPLES, table_json};
+use super::thin::{self, ENDS};
+use super::told::Told;
 use super::{Page, escaped, filled, frame, html_table};
 use crate::cells::row_order;
 use crate::cells::{self, CellSummary};
 use crate::evidence::Evidence;
 use crate::judge::design;
 use crate::judge::layouts::Measure;
-use crate::judge::{Layouts, Verdict};
+use crate::judge::{Layouts, Point, Verdict};
 use crate::lost;
 use crate::report::ranking;
 use crate::reproduce::{Comparison, REPRODUCED_WITHIN};
+use crate::stats::median;
 use crate::stats::noise::Noise;
-use crate::stats::{Interval, median};
 use crate::tables::figure;
 use crate::why;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use store::Results;
-use store::factor::Factors;
 use store::published::Published;
 use store::quantity::Better;
 use store::record::short_key;
@@ -30,8 +31,18 @@ const SECTIONS: &str = include_str!("../../../assets/run.html");
 const FIRST: &str = include_str!("../../../assets/run_first.html");
 const SCRIPT: &str = include_str!("../../../assets/run.js");
 
-/// The page of a results directory.
+/// The page of a results directory. Where there are too many cells to draw each, it says what it has of them.
 pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) -> String {
+    of_most(results, verdict, published, thin::ALL_MAX)
+}
+
+/// The page, where more than `most` cells or rows are too many.
+fn of_most(
+    results: &Results,
+    verdict: &Verdict,
+    published: Option<&Published>,
+    most: usize,
+) -> String {
     let manifest = &results.manifest;
     let noun = if results.records.len() == 1 { "trial" } else { "trials" };
     let heading =
@@ -43,10 +54,16 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
     let mut reasons = why::sentences(manifest, &cells);
     reasons.extend(lost::sentences(&cells));
     reasons.extend(verdict.sentences.iter().cloned());
+    let count = cells.len();
+    drop(cells);
+    let mut points = verdict.points.clone();
+    if count > most {
+        points.push(Point { about: "on this page".into(), text: thin::words(count) });
+    }
     let source = manifest.imported.as_ref().map(|imported| format!(" {}.", imported.source));
     let sections = [
-        ("{{ranking_note}}", escaped(&ranking_note(verdict))),
-        ("{{ranking}}", ranking_table(results, verdict)),
+        ("{{ranking_note}}", escaped(&ranking_note(verdict, most))),
+        ("{{ranking}}", ranking_table(results, verdict, most)),
         ("{{manifest}}", escaped(&toml::to_string(manifest).unwrap_or_default())),
     ];
     frame(&Page {
@@ -54,16 +71,16 @@ pub fn run(results: &Results, verdict: &Verdict, published: Option<&Published>) 
         heading: &heading,
         answer: &answer,
         first: FIRST,
-        points: &verdict.points,
+        points: &points,
         reasons: &reasons,
         sections: &filled(SECTIONS, &sections),
         footer: &format!("Made by ileave {}.{}", manifest.ileave, source.unwrap_or_default()),
-        data: &data(results, verdict, published),
+        data: &data(results, verdict, published, most),
         scripts: &[MULTIPLES, SCRIPT],
     })
 }
 
-fn ranking_note(verdict: &Verdict) -> String {
+fn ranking_note(verdict: &Verdict, most: usize) -> String {
     if verdict.objective.is_empty() {
         return "The metric has no better direction.".into();
     }
@@ -72,8 +89,13 @@ fn ranking_note(verdict: &Verdict) -> String {
         count => format!(" {count} layouts are left out."),
     };
     format!(
-        "Ranked by {}. Failures survived: any so many disks may fail without data loss.{left}",
-        ranking::measure(verdict)
+        "Ranked by {}. Failures survived: this many disks, whichever they are, may fail without data loss.{left}{}",
+        ranking::measure(verdict),
+        match verdict.ranked.len() {
+            count if count > most =>
+                format!(" The best and the worst {ENDS} of {count} are listed."),
+            _ => String::new(),
+        }
     )
 }
 
@@ -81,11 +103,13 @@ fn ranking_note(verdict: &Verdict) -> String {
 const WORKLOADS_MAX: usize = 6;
 
 /// The ranking, with what each workload measured in its own unit.
-fn ranking_table(results: &Results, verdict: &Verdict) -> String {
+fn ranking_table(results: &Results, verdict: &Verdict, most: usize) -> String {
     if verdict.ranked.len() < 2 {
         return String::new();
     }
     let mut ranking = ranking::columns(verdict, false);
+    ranking.rows = thin::ends(ranking.rows, most);
+    let ranked = thin::ends(verdict.ranked.iter().collect(), most);
     let layouts = Layouts::new(&results.manifest, &results.records);
     let is_ranked_by = |name: &str| verdict.objective.get(4..) == Some(name);
     let own: Vec<(&str, usize)> = layouts.main().filter(|(name, _)| !is_ranked_by(name)).collect();
@@ -94,7 +118,7 @@ fn ranking_table(results: &Results, verdict: &Verdict) -> String {
     for (at, &(name, index)) in (ranking.words..).zip(shown) {
         let unit = &layouts.quantities[index].unit;
         ranking.header.insert(at, format!("{name} {unit}").trim_end().into());
-        for (row, ranked) in ranking.rows.iter_mut().zip(&verdict.ranked) {
+        for (row, ranked) in ranking.rows.iter_mut().zip(&ranked) {
             let layout = layouts.layouts.iter().find(|layout| layout.at == ranked.at);
             let value = layout.and_then(|layout| layout.median(index));
             row.insert(at, value.map_or_else(String::new, figure));
@@ -104,25 +128,30 @@ fn ranking_table(results: &Results, verdict: &Verdict) -> String {
 }
 
 /// What the script draws.
-fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> Json {
+fn data(results: &Results, verdict: &Verdict, published: Option<&Published>, most: usize) -> Json {
     let manifest = &results.manifest;
     let layouts = Layouts::new(manifest, &results.records);
     let ats: Vec<&Map<String, Json>> = layouts.layouts.iter().map(|layout| &layout.at).collect();
-    let factors: Vec<Json> = design::single(&ats, &manifest.factors)
+    let single = design::single(&ats, &layouts.factors);
+    let factors: Vec<Json> = single
         .iter()
         .map(|factor| {
-            let levels: Vec<String> = factor.levels.iter().map(|level| manifest.factors.shown(&factor.paths[0], &level[0])).collect();
+            let levels: Vec<String> = factor.levels.iter().map(|level| layouts.factors.shown(&factor.paths[0], &level[0])).collect();
             let path = &factor.paths[0];
-            json!({ "path": path, "name": short_key(path), "axis": manifest.factors.axis(path), "levels": levels })
+            json!({ "path": path, "name": short_key(path), "axis": layouts.factors.axis(path), "levels": levels })
         })
         .collect();
-    let mut crossed = design::crossed(&ats, &manifest.factors);
+    let mut crossed = design::crossed(&ats, &layouts.factors);
     crossed.retain(|factor| factor.paths.len() == 1);
     crossed.sort_by_key(|factor| std::cmp::Reverse(factor.levels.len()));
     let mut first = crossed.iter().map(|factor| &factor.paths[0]);
     let (first, second) = (first.next(), first.next());
     let mut told = Told::default();
-    let quantities = quantities(results, &layouts, verdict, &mut told);
+    let quantities = quantities(results, &layouts, verdict, (&mut told, most));
+    let all = (layouts.layouts.len() > most).then(|| {
+        let is_less_better = quantities.first().is_some_and(|of| of["better"] == "lower");
+        told.thinned(&layouts, &single, is_less_better, most)
+    });
     json!({
         "factors": factors,
         "first_factor": first,
@@ -130,12 +159,13 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>) -> 
         "quantities": quantities,
         "layouts": told.layouts,
         "rows": told.rows,
-        "sweeps": curves::sweeps(results),
+        "all": all,
+        "sweeps": curves::sweeps(results, most),
         "decisive": decisive(verdict, &ats),
-        "against_load": against_load(results),
-        "latencies": latencies(results),
-        "over_time": over_time(results),
-        "cells": cells(results),
+        "against_load": against_load(results, most),
+        "latencies": latencies(results, most),
+        "over_time": over_time(results, most),
+        "cells": cells(results, most),
         "parts": sample::parts_and_program().map(|part| part.words).collect::<Vec<_>>(),
         "within": REPRODUCED_WITHIN,
         "published": published.and_then(|published| beside(results, published)),
@@ -163,34 +193,6 @@ fn decisive(verdict: &Verdict, ats: &[&Map<String, Json>]) -> Vec<String> {
     effects.into_iter().filter_map(|(name, _)| of(name)).collect()
 }
 
-/// What was measured of layouts. Each layout is told once, and a row names it by its place: thousands of cells are as many
-/// quantities on some hundred layouts.
-#[derive(Default)]
-struct Told {
-    layouts: Vec<Json>,
-    places: BTreeMap<String, usize>,
-    /// The quantity by its place, the layout by its place, value, low, high and trials.
-    rows: Vec<Json>,
-}
-
-impl Told {
-    fn row(
-        &mut self,
-        quantity: usize,
-        (at, label, factors): (&Map<String, Json>, &str, &Factors),
-        (value, interval, trials): (f64, Option<Interval>, usize),
-    ) {
-        let key = Json::from(at.clone()).to_string();
-        let layouts = &mut self.layouts;
-        let place = *self.places.entry(key).or_insert_with(|| {
-            layouts.push(json!({ "at": words(at, factors), "label": label }));
-            layouts.len() - 1
-        });
-        let (low, high) = interval.map(|of| (drawn(of.low), drawn(of.high))).unzip();
-        self.rows.push(json!([quantity, place, drawn(value), low, high, trials]));
-    }
-}
-
 /// A number with as many digits as a chart or a table shows.
 pub(super) fn drawn(number: f64) -> f64 {
     const DIGITS: i32 = 6;
@@ -207,7 +209,7 @@ fn quantities(
     results: &Results,
     layouts: &Layouts,
     verdict: &Verdict,
-    told: &mut Told,
+    (told, most): (&mut Told, usize),
 ) -> Vec<Json> {
     // What tests the model of a time is not what tests it of a rate, and is asked once for each.
     let mut known: BTreeMap<Option<&'static str>, Evidence> = BTreeMap::new();
@@ -232,6 +234,9 @@ fn quantities(
         let quantity = &layouts.quantities[index];
         (!is_objective(quantity), quantity.short.is_none())
     });
+    // The others would be too many rows; what the layouts are ranked by is there.
+    let room = (most / layouts.layouts.len().max(1)).saturating_sub(quantities.len());
+    order.truncate(room.max(usize::from(quantities.is_empty())));
     for index in order {
         let quantity = &layouts.quantities[index];
         let name = quantity.called();
@@ -269,10 +274,6 @@ fn named(name: &str, unit: &str, better: Better, tie: f64) -> Json {
     json!({ "name": name, "unit": unit, "better": better, "tie": drawn(tie.min(1e6)) })
 }
 
-fn words(at: &Map<String, Json>, factors: &Factors) -> Map<String, Json> {
-    at.iter().map(|(path, value)| (path.clone(), Json::from(factors.shown(path, value)))).collect()
-}
-
 /// The cells, by workload and in the order of their values.
 pub(super) fn in_order(results: &Results) -> Vec<CellSummary<'_>> {
     let workloads = &results.manifest.workloads;
@@ -304,9 +305,12 @@ pub(super) fn short_labels(cells: &[CellSummary<'_>], several: bool) -> Vec<Stri
     cells.iter().map(label).collect()
 }
 
-/// Each cell's time in its parts and its members' load.
-fn cells(results: &Results) -> Vec<Json> {
-    let cells = in_order(results);
+/// Each cell's time in its parts and its members' load; of more than `most` the best first and the worst last.
+fn cells(results: &Results, most: usize) -> Vec<Json> {
+    let mut cells = in_order(results);
+    if cells.len() > most {
+        cells = thin::ranked(results, most);
+    }
     let labels = short_labels(&cells, results.manifest.workloads.len() > 1);
     let told = cells.iter().zip(&labels).filter(|(cell, _)| {
         let members = cell.records.iter().any(|record| !record.member_busy.is_empty());
@@ -346,4 +350,124 @@ fn beside(results: &Results, published: &Published) -> Option<Json> {
     let mut json = table_json(&compared);
     json["source"] = format!("{}.", compared.source).into();
     (!compared.cells.is_empty()).then_some(json)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Verdict, data, of_most};
+    use crate::Wishes;
+    use crate::stats::median;
+    use lab::experiment::Experiment;
+    use lab::rig::sim::Sim;
+    use lab::{Keep, run};
+    use serde_json::Value as Json;
+    use std::collections::BTreeSet;
+    use store::{Happened, Results};
+
+    const CHOICES: &str = "[volume]\ndrives = '2xwd740gd'\ninterleave = [16, 32, 64]\n[workload.w]\nkind = 'random'\n\
+                           count = 3\ndepth = [1, 2, 3, 4]\nblock = ['4KiB', '8KiB', '16KiB', '32KiB', '64KiB']\n";
+
+    /// Three interleaves, four depths and five blocks, chosen among by these.
+    fn results(choose: &[&str]) -> (Results, Verdict) {
+        let experiment = Experiment::parse("some.toml", CHOICES).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let mut records = ran.records();
+        for (at, record) in records.iter_mut().enumerate() {
+            record.samples.insert("requests_per_s", 100.0 + (at * 37 % 61) as f64);
+        }
+        let choose: Vec<String> = choose.iter().map(ToString::to_string).collect();
+        let manifest = ran.manifest.asked(&choose).unwrap();
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let finished = records.len();
+        let (suspects, happened) = (BTreeSet::new(), Happened::default());
+        (Results { manifest, records, finished, suspects, happened }, verdict)
+    }
+
+    /// The same number, of which a page has six digits.
+    #[track_caller]
+    fn assert_drawn(drawn: &Json, number: Option<f64>) {
+        let (drawn, number) = (drawn.as_f64().expect("it is drawn"), number.expect("it is there"));
+        assert!((drawn / number - 1.0).abs() < 1e-5, "{drawn} {number}");
+    }
+
+    fn list(json: &Json) -> &[Json] {
+        json.as_array().unwrap()
+    }
+
+    /// 100,000 cells made a page of 216 MB, and 5.3 GB of memory.
+    #[test]
+    fn of_too_many_cells_the_page_has_medians_over_all_of_them() {
+        let (results, verdict) = results(&[]);
+        let all = data(&results, &verdict, None, 1000);
+        let some = data(&results, &verdict, None, 30);
+        assert_eq!(all["all"], Json::Null);
+        let cells = list(&all["sweeps"][0]["cells"]);
+        assert_eq!((cells.len(), list(&some["sweeps"][0]["cells"]).len()), (60, 0));
+        let pairs = list(&some["sweeps"][0]["pairs"]);
+        assert_eq!(pairs.len(), 2, "the third has more pairs of values than there is room for");
+        for pair in pairs {
+            let paths: Vec<&str> = list(&pair["paths"]).iter().filter_map(Json::as_str).collect();
+            for cell in list(&pair["cells"]) {
+                let is_like =
+                    |other: &&Json| paths.iter().all(|path| other["at"][path] == cell["at"][path]);
+                let values: Vec<f64> = cells
+                    .iter()
+                    .filter(is_like)
+                    .filter_map(|other| other["values"][0][0].as_f64())
+                    .collect();
+                assert_eq!(cell["count"], values.len());
+                assert_drawn(&cell["values"][0][0], median(&values));
+            }
+        }
+        let page = of_most(&results, &verdict, None, 30);
+        assert!(page.contains("60 cells are too many to draw"), "{}", verdict.answer);
+        assert!(!of_most(&results, &verdict, None, 60).contains("too many to draw"));
+    }
+
+    /// The best of each pair of values and the medians are of all layouts, whichever of them are in the page.
+    #[test]
+    fn of_too_many_layouts_the_overview_is_of_all_of_them() {
+        let (results, verdict) =
+            results(&["volume.interleave", "workload.w.depth", "workload.w.block"]);
+        let all = data(&results, &verdict, None, 1000);
+        let some = data(&results, &verdict, None, 30);
+        assert_eq!((list(&all["layouts"]).len(), &some["all"]["layouts"]), (60, &60.into()));
+        let factors = list(&all["factors"]);
+        let is_less_better = all["quantities"][0]["better"] == "lower";
+        // The values of layouts whose factors have these levels.
+        let values = |levels: &[(usize, usize)]| -> Vec<f64> {
+            let is_so = |row: &&Json| {
+                let at = &all["layouts"][row[1].as_u64().unwrap() as usize]["at"];
+                let has = |&(factor, level): &(usize, usize)| {
+                    let factor: &Json = &factors[factor];
+                    at[factor["path"].as_str().unwrap()] == factor["levels"][level]
+                };
+                row[0] == 0 && levels.iter().all(has)
+            };
+            list(&all["rows"]).iter().filter(is_so).filter_map(|row| row[2].as_f64()).collect()
+        };
+        for (factor, middles) in list(&some["all"]["middles"]).iter().enumerate() {
+            for (level, middle) in list(middles).iter().enumerate() {
+                assert_drawn(middle, median(&values(&[(factor, level)])));
+            }
+        }
+        let pairs = list(&some["all"]["pairs"]);
+        assert_eq!(pairs.len(), 2);
+        for pair in pairs {
+            let [a, b] = [0, 1].map(|at| pair["factors"][at].as_u64().unwrap() as usize);
+            for cell in list(&pair["cells"]) {
+                let level = |at: usize| cell[at].as_u64().unwrap() as usize;
+                let values = values(&[(a, level(0)), (b, level(1))]);
+                let better = if is_less_better { f64::min } else { f64::max };
+                assert_drawn(&cell[3], values.iter().copied().reduce(better));
+                assert_drawn(&cell[4], median(&values));
+                assert_eq!(cell[5], values.len());
+                let best = &some["layouts"][level(2)]["at"];
+                assert_eq!(
+                    best[factors[a]["path"].as_str().unwrap()],
+                    factors[a]["levels"][level(0)]
+                );
+            }
+        }
+    }
 }

@@ -120,7 +120,8 @@ impl Cloud {
             [figures.size_least.unwrap_or(0), figures.size_most.unwrap_or(u64::MAX)];
         if !(least..=most).contains(&bytes) {
             let [least, most] = [least, most].map(|bytes| bytes as f64 / GIB);
-            let message = format!("{} GiB is no size of it: {least} to {most} GiB", self.gib());
+            let message =
+                format!("{} GiB is not a size that it has; take {least} to {most} GiB", self.gib());
             return Err(wrong(label, "sectors", message));
         }
         Ok(())

@@ -140,7 +140,7 @@ fn read_seeks(source: Source<'_>) -> Result<Vec<(u64, f64)>> {
         };
         if !(0.0..=MOVE_MS_MAX).contains(&ms) || distance > CYLINDERS_MAX {
             let next = format!("write up to {CYLINDERS_MAX} cylinders and {MOVE_MS_MAX} ms");
-            return Err(wrong(format!("`{text}` is no seek of a drive; {next}")));
+            return Err(wrong(format!("`{text}` is not a valid seek; {next}")));
         }
         if distance == 0 {
             continue;

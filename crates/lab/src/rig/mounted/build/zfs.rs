@@ -54,7 +54,7 @@ pub(in crate::rig::mounted) fn build(
         }
         _ => {
             return Err(Error::input(format!(
-                "`volume.level` = {level} is no pool of ZFS, which makes its own volumes; take single, stripe, mirror, \
+                "`volume.level` = {level} is not a layout of a ZFS pool; take single, stripe, mirror, \
                  raid10, raid5 (raidz1) or raid6 (raidz2)"
             )));
         }
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn what_is_no_pool_is_refused() {
         let said = |level, members| devices(level, members).unwrap_err().to_string();
-        assert!(said("md-raid5", 3).contains("is no pool of ZFS"));
+        assert!(said("md-raid5", 3).contains("is not a layout of a ZFS pool"));
         assert!(said("raid10", 3).contains("takes pairs"));
         assert!(said("raid6", 3).contains("takes 4 members"));
     }
