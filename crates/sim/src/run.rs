@@ -140,6 +140,9 @@ pub fn run_jobs(
 /// Whoever may stop a run is asked once in so many of its steps: a step of 24 disks with parity may take a millisecond.
 const STEPS_UNASKED: u32 = 64;
 
+/// The same of requests that come at one time: millions may be in flight from the beginning.
+const REQUESTS_UNASKED: u32 = 1 << 14;
+
 fn driven<W: Workload + ?Sized>(
     processor: &Processor,
     device: &mut dyn Device,
@@ -160,7 +163,12 @@ fn driven<W: Workload + ?Sized>(
         if steps == 0 && stop() {
             return None;
         }
+        let mut at_once = 0;
         while wake.is_some_and(|at| at <= now) {
+            at_once = (at_once + 1) % REQUESTS_UNASKED;
+            if at_once == 0 && stop() {
+                return None;
+            }
             wake = match workload.next(now) {
                 Next::Issue(name, request) => {
                     if workload.counts() != recorder.is_counting() {
