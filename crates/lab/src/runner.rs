@@ -638,7 +638,7 @@ mod tests {
             let ran = ran.finish(&mut |_| ()).unwrap();
             assert_eq!(ran.finished.len(), 6);
             let words = &ran.failed[0].words;
-            for part in ["trial ", "`read` at ", "16", "it owes requests", "please report it"] {
+            for part in ["trial ", "`read` at ", "8KiB", "it owes requests", "please report it"] {
                 assert!(words.contains(part), "{words}");
             }
             if is_kept {
