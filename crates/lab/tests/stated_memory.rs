@@ -8,6 +8,7 @@ use lab::Keep;
 use lab::experiment::Experiment;
 use lab::rig::sim::Sim;
 use lab::run::Run;
+use std::io::Write as _;
 use std::process::Command;
 
 /// Host, drives, level, and the keys of a workload: some 100,000 requests in flight.
@@ -41,7 +42,6 @@ fn the_memory_that_is_stated_is_within_a_fifth_of_the_peak() {
         };
         let mib = |bytes: f64| bytes / 1_048_576.0;
         let (stated_mib, peak_mib) = (mib(stated), mib(peak));
-        println!("{shape:?}: {stated_mib:.0} MiB stated, {peak_mib:.0} MiB at most");
         assert!((stated / peak - 1.0).abs() <= 0.2, "{shape:?}: {stated_mib} and {peak_mib} MiB");
     }
 }
@@ -62,5 +62,5 @@ fn one_shape() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().unwrap();
-    println!("memory {stated} {}", kib * 1024);
+    writeln!(std::io::stdout(), "memory {stated} {}", kib * 1024).unwrap();
 }
