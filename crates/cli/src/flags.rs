@@ -402,6 +402,9 @@ pub(crate) struct CheckFlags {
     /// Random seed
     #[arg(long, value_name = "S", default_value_t = 1, conflicts_with = "file", value_parser = seed)]
     pub(crate) seed: u64,
+    /// Look at this cell of the seed alone, as a finding names it
+    #[arg(long, value_name = "N", conflicts_with_all = ["file", "cells"])]
+    pub(crate) cell: Option<u64>,
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,

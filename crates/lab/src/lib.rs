@@ -25,6 +25,7 @@
 
 pub mod capabilities;
 pub mod catalogue;
+mod caught;
 pub mod data_sheet;
 pub mod estimate;
 pub mod experiment;

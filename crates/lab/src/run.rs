@@ -225,6 +225,11 @@ impl<'a> Run<'a> {
         all.max_by_key(|(_, requests)| *requests)
     }
 
+    /// How much memory its trials take that are side by side, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        memory::needed_bytes(&self.plan, self.rig)
+    }
+
     /// What is done to the members before the first trial, if anything is.
     pub fn beforehand(&self) -> Option<String> {
         self.rig.beforehand()

@@ -418,7 +418,9 @@ fn keep(
                     }
                     Err(lost) => {
                         let (Lost::Trial(failed) | Lost::Run(failed, _)) = &*lost;
-                        if let Some(store) = store.as_deref_mut().filter(|_| durable) {
+                        // What ends a modelled run is tried again when the run goes on.
+                        let is_kept = durable || matches!(*lost, Lost::Trial(_));
+                        if let Some(store) = store.as_deref_mut().filter(|_| is_kept) {
                             store.failed(failed)?;
                         }
                         match *lost {
@@ -595,6 +597,54 @@ mod tests {
         // Whoever asks for all of it is told of what failed.
         let error = crate::run(&experiment, &Flaky, Keep::Nowhere, &mut |_| ()).unwrap_err();
         assert!(error.to_string().contains("it is flaky"), "{error}");
+    }
+
+    /// Modelled trials side by side, of which those of reads of 8 KiB hit a fault of ileave.
+    struct Faulty;
+
+    impl Rig for Faulty {
+        fn name(&self) -> &'static str {
+            "faulty"
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            Capabilities::modelled(2)
+        }
+
+        fn admit(&self, _: &Trial) -> Result<()> {
+            Ok(())
+        }
+
+        fn samples(&self, _: &Trial) -> Vec<&'static str> {
+            vec!["elapsed_s"]
+        }
+
+        fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
+            assert!(!format!("{:?}", trial.cell.at).contains("16"), "it owes requests");
+            crate::rig::sim::Sim.prepare(trial)
+        }
+    }
+
+    /// However trials are run: side by side, and on the thread of who asks.
+    #[test]
+    fn a_fault_of_ileave_ends_its_cell_and_no_other() {
+        use crate::run::{Keep, Run};
+        let experiment = experiment(3, "4KiB,8KiB,16KiB");
+        let parent = tempfile::tempdir().unwrap();
+        let directory = parent.path().join("r");
+        for keep in [Keep::In(&directory), Keep::Nowhere] {
+            let is_kept = matches!(keep, Keep::In(_));
+            let ran = Run::plan(&experiment, &Faulty).unwrap().open(keep).unwrap();
+            let ran = ran.finish(&mut |_| ()).unwrap();
+            assert_eq!(ran.finished.len(), 6);
+            let words = &ran.failed[0].words;
+            for part in ["trial ", "`read` at ", "8KiB", "it owes requests", "please report it"] {
+                assert!(words.contains(part), "{words}");
+            }
+            if is_kept {
+                assert_eq!(crate::read_results(&directory).unwrap().happened.failed, ran.failed);
+            }
+        }
     }
 
     #[test]

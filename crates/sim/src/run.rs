@@ -139,6 +139,19 @@ pub fn run_jobs(
 
 /// Whoever may stop a run is asked once in so many of its steps: a step of 24 disks with parity may take a millisecond.
 const STEPS_UNASKED: u32 = 64;
+/// A request counts for so much of a step: millions may come at one time, and be in flight from the beginning.
+const STEP_REQUESTS: u32 = 256;
+
+/// Counts so many requests since `stop` was asked, and asks it when it is time; nothing where it says so.
+#[inline]
+fn go_on(unasked: &mut u32, requests: u32, stop: &dyn Fn() -> bool) -> Option<()> {
+    *unasked += requests;
+    if *unasked < STEPS_UNASKED * STEP_REQUESTS {
+        return Some(());
+    }
+    *unasked = 0;
+    if stop() { None } else { Some(()) }
+}
 
 fn driven<W: Workload + ?Sized>(
     processor: &Processor,
@@ -154,13 +167,11 @@ fn driven<W: Workload + ?Sized>(
     let mut now = 0;
     // When to ask the workload, if nothing comes back before.
     let mut wake = Some(now);
-    let (mut ended, mut steps) = (None, 0);
+    let (mut ended, mut unasked) = (None, 0);
     loop {
-        steps = (steps + 1) % STEPS_UNASKED;
-        if steps == 0 && stop() {
-            return None;
-        }
+        go_on(&mut unasked, STEP_REQUESTS, stop)?;
         while wake.is_some_and(|at| at <= now) {
+            go_on(&mut unasked, 1, stop)?;
             wake = match workload.next(now) {
                 Next::Issue(name, request) => {
                     if workload.counts() != recorder.is_counting() {

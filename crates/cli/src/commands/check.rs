@@ -4,16 +4,19 @@ use super::run::open;
 use super::{print, print_json};
 use crate::flags::CheckFlags;
 use crate::progress::Bar;
-use lab::laws::{self, Findings};
+use lab::laws::{self, Drawn, Findings};
 use lab::{Error, Result};
 use std::fmt::Write as _;
 
 /// Looks for cells that break a law; fails where it finds one.
 pub(crate) fn check(flags: &CheckFlags) -> Result<String> {
     let bar = Bar::new();
-    let found = match &flags.file {
-        None => laws::search(flags.cells, flags.seed, &mut |cells| bar.cells(cells, flags.cells)),
-        Some(file) => laws::check(&open(file)?, &mut |cells| bar.cells(cells, cells))?,
+    let found = match (&flags.file, flags.cell) {
+        (None, Some(index)) => laws::one(Drawn { seed: flags.seed, index }),
+        (None, None) => {
+            laws::search(flags.cells, flags.seed, &mut |cells| bar.cells(cells, flags.cells))
+        }
+        (Some(file), _) => laws::check(&open(file)?, &mut |cells| bar.cells(cells, cells))?,
     };
     bar.finish();
     let output = if flags.json {
@@ -35,10 +38,13 @@ fn text(found: &Findings) -> String {
     for finding in &found.findings {
         let law = laws::laws().find(|law| law.name == finding.law);
         let about = law.map_or("", |law| law.about);
+        let by = finding.drawn.map_or_else(String::new, |Drawn { seed, index }| {
+            format!(" by what `--seed {seed} --cell {index}` draws")
+        });
         let experiment = finding.experiment.trim_end().replace('\n', "\n  ");
         writeln!(
             output,
-            "{} is broken: {about}\n  {}\n  {experiment}\n",
+            "{} is broken{by}: {about}\n  {}\n  {experiment}\n",
             finding.law, finding.measured
         )
         .expect("a string grows");

@@ -1,9 +1,10 @@
 //! Lanes: each takes trial after trial, and tells what comes of it.
 
 use super::{failed, same_cell};
+use crate::caught::caught;
 use crate::error::Error;
 use crate::experiment::Trial;
-use crate::record::{Record, of_trial};
+use crate::record::{Record, at_json, label, of_trial};
 use crate::rig::{self, Rig};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -111,10 +112,19 @@ fn calibrate(rig: &dyn Rig, trial: usize, sender: &mpsc::Sender<Message>) -> boo
     }
 }
 
-/// Runs one trial.
+/// Runs one trial. A fault of the program itself in a modelled trial is that trial's alone; on real disks nobody knows what
+/// it has left undone.
 pub(super) fn one(rig: &dyn Rig, trial: &Trial) -> std::result::Result<Returned, Box<Lost>> {
     let context = |error: Error| error.context(format!("trial {}", trial.number));
-    match rig::run(rig, trial) {
+    let ran = caught(|| rig::run(rig, trial)).map_err(|words| {
+        let words = words_of_fault(trial, &words);
+        if rig.capabilities().durable_starts {
+            let error = Error::failure(&words);
+            return Box::new(Lost::Run(failed(trial, words), error));
+        }
+        Box::new(Lost::Trial(failed(trial, words)))
+    })?;
+    match ran {
         Ok(measured) => Ok(Returned {
             record: of_trial(trial, &measured),
             cpu_s: measured.cpu_s,
@@ -128,4 +138,17 @@ pub(super) fn one(rig: &dyn Rig, trial: &Trial) -> std::result::Result<Returned,
             }
         })),
     }
+}
+
+/// What is said of a trial that a fault of the program has ended.
+fn words_of_fault(trial: &Trial, words: &str) -> String {
+    let Trial { number, cell, repeat, .. } = trial;
+    let at = label(&at_json(cell));
+    let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
+    format!(
+        "trial {number} (`{}`{at}, repeat {}): a fault of ileave itself: {words}; please report it, with the experiment file \
+         and the seed",
+        cell.workload,
+        repeat + 1
+    )
 }

@@ -33,7 +33,7 @@ impl Drive {
         } else {
             self.dirty.take_next(physical)
         };
-        let Some(extent) = extent else { return };
+        let extent = extent.expect("what waits can be taken");
         let goes_on = self.written_to == (extent.sector, now);
         let transfer = Transfer {
             sector: extent.sector,

@@ -21,6 +21,8 @@ pub(crate) struct Dirty {
     position: u64,
     /// Where runs start, for a drive that chooses among them; none where it takes them in ascending order.
     starts: Option<Starts>,
+    /// Whether the first sectors of an extent ever left without the others.
+    parts: bool,
 }
 
 /// One write in the buffer, and the names of the writes that it replaced.
@@ -86,6 +88,7 @@ impl Dirty {
             runs: 0,
             position: 0,
             starts: (choices > 0).then(|| Starts::new(choices)),
+            parts: false,
         }
     }
 
@@ -157,9 +160,20 @@ impl Dirty {
         self.extents.before(self.position, sector)
     }
 
-    /// Accepts a write that overlaps nothing here, or is exactly an extent that is here.
+    /// Accepts a write that overlaps nothing here, or is exactly an extent that is here. What was exactly one when the
+    /// write began to come may have lost its first sectors to the medium: the rest is replaced.
     pub(crate) fn insert(&mut self, sector: u64, sectors: u32, tag: Tag) {
-        let extent = Extent { sector, sectors, tags: Tags::one(tag) };
+        let mut extent = Extent { sector, sectors, tags: Tags::one(tag) };
+        if self.parts
+            && let Some(rest) = self.take_rest(sector, extent.end())
+        {
+            extent.tags = rest.tags;
+            extent.tags.extend([tag]);
+        }
+        debug_assert!(
+            !self.meets(sector, extent.end()) || self.holds_exactly(sector, sectors),
+            "an overlapping write was let in"
+        );
         match self.extents.insert(self.position, extent) {
             Ok(neighbours) => {
                 self.runs = self.runs + 1 - neighbours;
@@ -172,6 +186,15 @@ impl Dirty {
                 extent.tags.extend([tag]);
             }
         }
+    }
+
+    /// Takes out what is left of the extent at `start..end`, the first sectors of which have left.
+    fn take_rest(&mut self, start: u64, end: u64) -> Option<Extent> {
+        let rest = self.before(end).filter(|it| start < it.sector && it.end() == end)?.sector;
+        let rest = self.extents.take(self.position, rest);
+        let rest = self.without(rest)?;
+        self.split_runs(rest.sector, end);
+        Some(rest)
     }
 
     /// What was added at `start..end` begins a run, or joins those that it touches.
@@ -269,8 +292,9 @@ impl Dirty {
         self.starts.as_ref()
     }
 
-    /// Puts back an extent that was taken.
+    /// Puts back an extent that was taken, without its first sectors.
     fn put_back(&mut self, extent: Extent) {
+        self.parts = true;
         let (sector, sectors) = (extent.sector, u64::from(extent.sectors));
         let Ok(neighbours) = self.extents.insert(self.position, extent) else { return };
         self.runs = self.runs + 1 - neighbours;
@@ -565,6 +589,25 @@ mod tests {
         // The third is named when its last sectors are written, not when its first are.
         let expected = [(4, 12, vec![0, 1], 2, 8), (16, 6, vec![2], 1, 2), (30, 2, vec![3], 0, 0)];
         assert_eq!(taken, expected);
+    }
+
+    /// The write of 12..20 replaces an older one while the first four sectors of that go to the medium.
+    #[test]
+    fn what_is_left_of_a_write_is_replaced_with_it() {
+        for choices in [0, 3] {
+            let mut dirty = Dirty::new(8, choices);
+            dirty.insert(4, 8, 0);
+            dirty.insert(12, 8, 1);
+            let first = dirty.take_at(4, 8).unwrap();
+            assert_eq!((first.end(), dirty.sectors()), (16, 4));
+            dirty.insert(12, 8, 2);
+            assert_eq!((dirty.sectors(), dirty.runs()), (8, 1));
+            assert!(dirty.starts().is_none_or(|starts| starts.all() == [12]));
+            let second = dirty.take_at(12, 8).unwrap();
+            // The older is on the medium when the newer is.
+            assert!(second.sectors == 8 && second.tags.iter().eq([1, 2]));
+            assert!(dirty.is_empty() && dirty.sectors() == 0);
+        }
     }
 
     /// Whatever is added and taken, in few extents and in many: where runs start is known of each.

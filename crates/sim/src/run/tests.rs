@@ -187,3 +187,15 @@ fn every_mark_knows_its_latencies() {
     let kinds: std::collections::BTreeSet<bool> = recorded.are_copies().collect();
     assert_eq!(kinds.len(), 2, "some of each");
 }
+
+/// Who stops a run is asked while its first million requests come.
+#[test]
+fn a_run_is_stopped_before_all_its_requests_have_come() {
+    let mut device = Cached::new(1);
+    let (op, depth, count) = (Op::WRITE, 1_000_000, 1_000_000);
+    let deep = Stream { op, span_sectors: 8000, depth, count, ..Stream::default() };
+    let mut deep = RunningStream::new(deep, 1);
+    let (processor, enough) = (Processor::default(), &mut |_: &Batches| false);
+    assert!(run_unless(&processor, &mut device, &mut deep, enough, &|| true).is_none());
+    assert!(device.waiting.len() < 20_000, "{}", device.waiting.len());
+}

@@ -141,9 +141,11 @@ pub struct RunningStream {
     issued_sectors: u64,
     /// The position of the next request of each direction, from the start of the range.
     positions: [u64; 2],
-    /// For each name, the deadline of its request.
+    /// For each name, the deadline of its request, where it has a rate.
     deadlines: Vec<Nanos>,
     free: Vec<u32>,
+    /// How many names there are.
+    names: u32,
     unflushed: u64,
     flushing: bool,
     ready_at: Nanos,
@@ -203,7 +205,11 @@ impl RunningStream {
             let clock = ArrivalClock::new(stream.arrivals, rate, stream.burst, seed);
             Open { clock, in_flight: 0, group_ns: 0, names: 0 }
         });
-        let depth = if open.is_some() { 0 } else { stream.depth };
+        // As many names as requests are ever in flight, and one more where that is fewer than the depth: then one is always free.
+        let least = stream.sizes.iter().map(|&(sectors, _)| sectors).min();
+        let least = u64::from(least.unwrap_or(stream.block_sectors).max(1));
+        let asked = stream.count.min(stream.sectors.div_ceil(least)).saturating_add(1);
+        let names = if open.is_some() { 0 } else { asked.min(stream.depth.into()) as u32 };
         RunningStream {
             is_plain: stream.is_plain(),
             blocks: stream.span_sectors / u64::from(stream.block_sectors),
@@ -216,8 +222,9 @@ impl RunningStream {
             issued: 0,
             issued_sectors: 0,
             positions: [0; 2],
-            deadlines: vec![Nanos::MAX; depth as usize],
-            free: (0..depth).rev().collect(),
+            deadlines: vec![Nanos::MAX; if stream.has_rate() { names as usize } else { 0 }],
+            free: (0..names).rev().collect(),
+            names,
             unflushed: 0,
             flushing: false,
             ready_at: 0,
@@ -240,7 +247,7 @@ impl RunningStream {
     fn in_flight(&self) -> u64 {
         match &self.open {
             Some(open) => open.in_flight,
-            None => u64::from(self.stream.depth) - self.free.len() as u64,
+            None => u64::from(self.names) - self.free.len() as u64,
         }
     }
 
@@ -525,6 +532,19 @@ mod tests {
     fn a_strided_stream_leaves_a_gap_after_each_block() {
         let expected: Vec<u64> = [0, 24, 48, 72, 0].map(|sector| 100 + sector).into();
         assert_eq!(sectors(stream(Pattern::Strided(16)), 5), expected);
+    }
+
+    /// 4096 jobs of a depth of 65,536 each took 3 GiB for names that no request ever had.
+    #[test]
+    fn a_deep_stream_of_few_requests_has_few_names() {
+        let stream =
+            Stream { depth: 65_536, count: 10, span_sectors: 1 << 20, ..Stream::default() };
+        let mut running = RunningStream::new(stream.clone(), 1);
+        let issued =
+            std::iter::from_fn(|| matches!(running.next(0), Next::Issue(..)).then_some(())).count();
+        assert_eq!((issued, running.in_flight(), running.free.len()), (10, 10, 1));
+        let short = Stream { count: u64::MAX, sectors: 100, block_sectors: 8, ..stream };
+        assert_eq!(RunningStream::new(short, 1).names, 14);
     }
 
     #[test]

@@ -133,3 +133,26 @@ fn a_read_waits_for_no_more_of_a_stream_between_the_sectors() {
     let (along, between) = (read_at(0).unwrap(), read_at(4).unwrap());
     assert!(between < along + 3 * TURN, "{between} ns, {along} ns");
 }
+
+/// While a write that replaces one in the buffer comes over the bus, the first sectors of the older one may go to the
+/// medium with what lies before them. What is left of it is replaced all the same, and nothing waits for ever.
+#[test]
+fn what_is_written_again_while_its_first_sectors_leave_is_replaced() {
+    for (choices, phase) in [0, 256].into_iter().flat_map(|it| (0..8).map(move |n| (it, n))) {
+        let mut spec = spec(8, 2048);
+        spec.controller.firmware.destage_choices = choices;
+        let mut device = drives::shelf(1, &spec, 40_000_000);
+        let (count, mut state) = (2000, phase);
+        for tag in 0..count {
+            state = (state * 1103 + 12_345) % 65_536;
+            device.submit(0, tag, Request::write(3_000 + (state >> 4) % 9 * 92, 92));
+        }
+        let mut events = Vec::new();
+        while let Some(at) = device.next_event() {
+            device.advance(at, &mut events);
+        }
+        let done = events.iter().filter(|it| matches!(it, Event::Done { .. })).count();
+        let durable = events.iter().filter(|it| matches!(it, Event::Durable { .. })).count();
+        assert_eq!((done, durable), (2000, 2000), "{choices} choices, {phase}");
+    }
+}
