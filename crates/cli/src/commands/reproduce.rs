@@ -94,6 +94,8 @@ fn about(tables: &[Published]) -> String {
 /// Runs the table's experiment.
 fn compare(published: &Published, bar: &Bar) -> Result<(Comparison, Vec<Pair>)> {
     let experiment = published::experiment(published)?;
+    // Pairs and errors on record are of one seed of each cell.
+    let experiment = experiment.seed_by_seed();
     let ran = lab::run(&experiment, &Sim, Keep::Nowhere, &mut |progress| bar.update(&progress))?;
     let compared = Comparison::new(published, ran.manifest.hosts_and_controllers(), &ran.records());
     let pairs = evidence::differences(published, &compared, &ran.manifest);

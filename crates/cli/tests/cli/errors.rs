@@ -313,7 +313,8 @@ fn a_flag_out_of_range_is_named_as_it_was_typed() {
         let error = error(scratch.path(), &[&["run", "mine.toml"][..], &arguments].concat(), 2);
         assert!(error.contains(words), "no `{words}` in: {error}");
     }
-    let output = stdout(scratch.path(), &["run", "mine.toml", "--set", "name=renamed"]);
+    let output =
+        stdout(scratch.path(), &["run", "mine.toml", "--set", "name=renamed", "--repeat", "1"]);
     assert!(output.starts_with("renamed on sim: 1 trial"), "{output}");
     assert!(scratch.path().join("ileave-results/renamed-1").is_dir());
 }

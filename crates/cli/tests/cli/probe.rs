@@ -41,7 +41,7 @@ fn a_probed_disk_becomes_a_drive_that_predicts_what_was_not_used() {
     let experiment = "[volume]\ndrives = \"2x./my-disk.toml\"\ninterleave = 64\n[workload.read]\n\
                       kind = \"random\"\nblock = \"4KiB\"\ncount = 50\n";
     fs::write(directory.join("mine.toml"), experiment).unwrap();
-    let run = json(directory, &["run", "mine.toml", "--json"]);
+    let run = json(directory, &["run", "mine.toml", "--json", "--repeat", "1"]);
     assert_eq!(run["trials"].as_array().unwrap().len(), 1);
     // What is printed is a drive's file, and nothing else.
     let printed = ileave(directory, &["drives", "fit", "probe.json"]);

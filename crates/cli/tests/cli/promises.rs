@@ -109,7 +109,14 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_another_order() {
 /// Every trial is run at least once whatever the factors; a list of one makes a factor too.
 #[test]
 fn factors_multiply() {
-    let run = fair(&["--set", "drive.write_cache=on,off", "--set", "workload.write.depth=1,2"]);
+    let run = fair(&[
+        "--set",
+        "drive.write_cache=on,off",
+        "--set",
+        "workload.write.depth=1,2",
+        "--repeat",
+        "1",
+    ]);
     let of = |workload: &str| {
         run["trials"].as_array().unwrap().iter().filter(|t| t["workload"] == workload).count()
     };

@@ -150,7 +150,8 @@ impl Held {
     fn check_model(&self) {
         let here = scratch();
         let file = write(here.path(), self.cells);
-        let modelled = measured(&json(here.path(), &["run", &file, "--json", "--out", "s"]));
+        let modelled =
+            measured(&json(here.path(), &["run", &file, "--json", "--out", "s", "--repeat", "1"]));
         let recorded = self.recorded();
         assert_eq!((modelled.len(), recorded.len()), (self.number, self.number));
         let mut worst = String::new();

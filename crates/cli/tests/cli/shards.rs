@@ -278,7 +278,7 @@ fn windows_of_a_trace_are_spread_over_shards() {
         format!("{},usr,0,{op},{offset},4096,1\n", 128_166_372_003_061_629 + 200_000 * index)
     };
     fs::write(here.join("day.csv"), (0..600).map(line).collect::<String>()).unwrap();
-    let text = "name = \"day\"\n[volume]\ndrives = \"2xst18000nm000j\"\nlevel = [\"stripe\", \"mirror\"]\n[workload.day]\n\
+    let text = "name = \"day\"\nrun.repeats = 1\n[volume]\ndrives = \"2xst18000nm000j\"\nlevel = [\"stripe\", \"mirror\"]\n[workload.day]\n\
                 kind = \"trace\"\nfile = \"day.csv\"\nwindows = 6\nwarm_up = 50\n";
     fs::write(here.join("day.toml"), text).unwrap();
     let said = stdout(here, &["run", "day.toml", "--out", "whole"]);

@@ -137,7 +137,7 @@ impl Plan {
         let mut trees = Trees::new(&experiment.origin);
         let mut traces = Traces::default();
         let mut setups: BTreeMap<BTreeMap<String, Value>, Arc<Setup>> = BTreeMap::new();
-        let mut firsts: Vec<Trial> = Vec::with_capacity(cells.len());
+        let mut firsts = Vec::with_capacity(cells.len());
         for (cell, workloads, values) in cells {
             // Cells that differ only in their workloads run on the same.
             let mut shared = values.clone();
@@ -176,10 +176,7 @@ impl Plan {
                 precision: run.precision.share(),
             });
         }
-        let repeats = repeats.of(&firsts).map_err(|error| error.context(&experiment.origin))?;
-        for trial in firsts {
-            plan.add(trial, &run, repeats).map_err(|error| error.context(&experiment.origin))?;
-        }
+        plan.add_all(firsts, &run, repeats).map_err(|error| error.context(&experiment.origin))?;
         plan.idle.check(|path| experiment.place(path))?;
         plan.warnings.extend(plan.idle.warnings(&experiment.origin, &plan.trials));
         plan.warnings.append(&mut trees.warnings);
@@ -195,6 +192,12 @@ impl Plan {
             trial.number = number;
         }
         Ok(plan)
+    }
+
+    /// Adds the trials of all cells, each as often as `repeats` says of them.
+    fn add_all(&mut self, firsts: Vec<Trial>, run: &RunKeys, repeats: Repeats) -> Result<()> {
+        let repeats = repeats.of(&firsts)?;
+        firsts.into_iter().try_for_each(|trial| self.add(trial, run, repeats))
     }
 
     /// Adds the trials of a cell: its repeats, each with all windows of a trace.
