@@ -120,14 +120,15 @@ impl<D: Device> Array<D> {
         self
     }
 
-    /// The same array, whose member is restored by md's thread, with such a barrier.
+    /// The same array, whose member is restored by md's thread, with such a barrier; that begins behind what is asked for at
+    /// time 0 where the load `is_first`.
     ///
     /// # Panics
     ///
     /// Where none is being restored.
     #[must_use]
-    pub fn restored_by_md(mut self, barrier: Barrier) -> Self {
-        self.core.restore_by_md(0, barrier);
+    pub fn restored_by_md(mut self, barrier: Barrier, is_first: bool) -> Self {
+        self.core.restore_by_md(0, barrier, is_first);
         self
     }
 

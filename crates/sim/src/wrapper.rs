@@ -168,6 +168,13 @@ impl<P: Policy, D: Device> Wrapper<P, D> {
         }
     }
 
+    /// The same with its policy changed.
+    #[must_use]
+    pub(crate) fn changed(mut self, change: impl FnOnce(&mut P)) -> Self {
+        change(&mut self.policy);
+        self
+    }
+
     /// The device below.
     pub fn below(&self) -> &D {
         &self.below

@@ -78,7 +78,7 @@ fn mapped(
             let start = part.start.max(volume.restored_sectors);
             let array = array.rebuilding_part(rebuild, start..part.end);
             match linux::barrier(volume, part.start) {
-                Some(barrier) => array.restored_by_md(barrier),
+                Some(barrier) => array.restored_by_md(barrier, linux::is_load_first(volume)),
                 None => array,
             }
         }

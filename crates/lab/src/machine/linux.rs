@@ -76,6 +76,11 @@ pub(super) fn block_layer(
     let bitmap = bitmap(volume)?;
     let header = bitmap.map(|spec| (spec, sectors));
     let marked = MarksInUse::new(queues, has_cache, &volume.failed, is_kept, header);
+    let begins = volume.rebuild_bytes_per_s.is_some() && volume.restored_sectors == 0;
+    let marked = match volume.failed.first() {
+        Some(&spare) if begins => marked.restoring(spare),
+        _ => marked,
+    };
     let Some(bitmap) = bitmap else { return Ok(marked.into()) };
     let sector_of = move |member, sector| {
         layout.holds(Place { member, sector }).0.expect("mirrors have no parity")
@@ -181,9 +186,29 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
 /// `data_sector` of the member that is restored.
 pub(super) fn barrier(volume: &Volume, data_sector: u64) -> Option<Barrier> {
     has_barrier(volume).then(|| match volume.level.spread() {
-        Some(_) => Barrier::Whole { chunk_sectors: volume.interleave_sectors },
+        Some(spread) => Barrier::Whole {
+            chunk_sectors: volume.interleave_sectors,
+            goes_on: goes_on(volume, spread),
+            data_sector,
+        },
         None => Barrier::Units { data_sector },
     })
+}
+
+/// Whether the other copies of what a member has in order are in order, too, on one member.
+fn goes_on(volume: &Volume, spread: Spread) -> bool {
+    let members = volume.members.len();
+    match spread {
+        Spread::Near => volume.level.groups(members).into_iter().product::<usize>() == members,
+        Spread::Far => true,
+        Spread::Offset => false,
+    }
+}
+
+/// Whether requests of the load are on their way before md restores anything of `volume`: it writes superblocks before, and where
+/// disks first empty their caches, the load does not wait for that.
+pub(super) fn is_load_first(volume: &Volume) -> bool {
+    volume.members.iter().any(|member| member.is_rotational() && member.has_write_cache())
 }
 
 fn has_barrier(volume: &Volume) -> bool {

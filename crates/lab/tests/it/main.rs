@@ -24,6 +24,7 @@ mod latencies;
 mod laws;
 mod probing;
 mod processor;
+mod rebuilds;
 mod smr;
 mod stored;
 mod streams;

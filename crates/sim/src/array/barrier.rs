@@ -22,9 +22,12 @@ use std::collections::BTreeMap;
 
 /// Sectors of a piece (`RESYNC_BLOCK_SIZE`, 64 KiB).
 const PIECE_SECTORS: u64 = 128;
-/// Pieces that follow each other and are sent at one time are as one, of so many: each is of 16 pages, and a request of at most
-/// 168 (`max_segments` of the kernel that the model is held to).
-const PIECES_MERGED: u64 = 10;
+/// Pieces that follow each other and are sent at one time are as one, of so many. Those of RAID 1 are of 16 pages each, and a request
+/// is of at most 168 (`max_segments` of the kernel that the model is held to): few pages are in use, and they come back in another
+/// order. The pages of RAID 10 come by the thousand and lie side by side: there a request has as many sectors as it may
+/// (`BLK_DEF_MAX_SECTORS`, 2560).
+const RAID1_MERGED: u64 = 10;
+const RAID10_MERGED: u64 = 20;
 /// Pieces in flight below which the thread goes on: of RAID 10, and of a unit of RAID 1 (`RESYNC_DEPTH`).
 const RAID10_PIECES: u64 = 512;
 const RAID1_PIECES: u64 = 32;
@@ -41,6 +44,10 @@ pub enum Barrier {
     Whole {
         /// A chunk.
         chunk_sectors: u64,
+        /// Whether what is read for a chunk follows what is read for the one before it.
+        goes_on: bool,
+        /// Where chunks begin on a member.
+        data_sector: u64,
     },
     /// md's RAID 1: writes, for each 64 MiB of the array.
     Units {
@@ -54,6 +61,20 @@ impl Barrier {
         match self {
             Barrier::Whole { .. } => RAID10_PIECES,
             Barrier::Units { .. } => RAID1_PIECES,
+        }
+    }
+
+    /// Where the array begins on a member.
+    pub(super) fn data_sector(self) -> u64 {
+        match self {
+            Barrier::Whole { data_sector, .. } | Barrier::Units { data_sector } => data_sector,
+        }
+    }
+
+    fn pieces_merged(self) -> u64 {
+        match self {
+            Barrier::Whole { .. } => RAID10_MERGED,
+            Barrier::Units { .. } => RAID1_MERGED,
         }
     }
 
@@ -73,7 +94,7 @@ impl Barrier {
 
     fn piece_sectors(self) -> u64 {
         match self {
-            Barrier::Whole { chunk_sectors } => PIECE_SECTORS.min(chunk_sectors),
+            Barrier::Whole { chunk_sectors, .. } => PIECE_SECTORS.min(chunk_sectors),
             Barrier::Units { .. } => PIECE_SECTORS,
         }
     }
@@ -86,14 +107,14 @@ impl Barrier {
         }
     }
 
-    /// Where pieces that begin at `sector` of the member and have one barrier end.
+    /// Where pieces that begin at `sector` of the member, have one barrier and can be as one end.
     fn end(self, sector: u64) -> u64 {
-        match self {
-            Barrier::Whole { .. } => u64::MAX,
-            Barrier::Units { data_sector } => {
-                data_sector + ((sector - data_sector) / UNIT_SECTORS + 1) * UNIT_SECTORS
-            }
-        }
+        let (each, data_sector) = match self {
+            Barrier::Whole { goes_on: true, .. } => return u64::MAX,
+            Barrier::Whole { chunk_sectors, data_sector, .. } => (chunk_sectors, data_sector),
+            Barrier::Units { data_sector } => (UNIT_SECTORS, data_sector),
+        };
+        data_sector + ((sector - data_sector) / each + 1) * each
     }
 }
 
@@ -171,6 +192,11 @@ impl SyncThread {
     /// It sleeps for a place in a member's queue, or goes on at `now`.
     pub(super) fn sleeps(&mut self, now: Nanos, is_asleep: bool) {
         (self.is_asleep, self.changed_at) = (is_asleep, now);
+    }
+
+    /// Whether a piece of RAID 1 is in flight, from when its barrier has let it go until it is written.
+    pub(super) fn holds_all(&self) -> bool {
+        matches!(self.barrier, Barrier::Units { .. }) && !self.pace.is_at_rest()
     }
 
     /// Up to where the member is read.
@@ -289,7 +315,7 @@ impl SyncThread {
         let at = self.barrier.of_piece(started);
         let Counts { raised, waiting, .. } = self.counts(at);
         let most = if waiting > 0 { 1 } else { self.barrier.pieces_max() - raised };
-        let sectors = (most.min(PIECES_MERGED) * self.barrier.piece_sectors())
+        let sectors = (most.min(self.barrier.pieces_merged()) * self.barrier.piece_sectors())
             .min(self.barrier.end(started) - started)
             .min(end - started);
         let others = sectors.div_ceil(self.barrier.piece_sectors()) - 1;
@@ -303,7 +329,7 @@ impl SyncThread {
 mod tests {
     use super::*;
 
-    const RAID10: Barrier = Barrier::Whole { chunk_sectors: 1024 };
+    const RAID10: Barrier = Barrier::Whole { chunk_sectors: 1024, goes_on: true, data_sector: 0 };
     const UNITS: Barrier = Barrier::Units { data_sector: 0 };
     const END: u64 = 1 << 24;
     const MS: Nanos = 1_000_000;
@@ -344,11 +370,20 @@ mod tests {
                 sent.push(sectors);
             }
             assert_eq!(sent.iter().sum::<u64>(), pieces * PIECE_SECTORS, "{barrier:?}");
-            assert_eq!(sent[0], PIECES_MERGED * PIECE_SECTORS);
+            assert_eq!(sent[0], barrier.pieces_merged() * PIECE_SECTORS);
             let started = sent.iter().sum();
             thread.copied(MS, 0, sent[0]);
-            assert_eq!(thread.go_on(MS, started, END), Some(PIECES_MERGED * PIECE_SECTORS));
+            assert_eq!(thread.go_on(MS, started, END), Some(sent[0]));
         }
+    }
+
+    /// Two copies on three members: the next chunk is read from another member.
+    #[test]
+    fn pieces_that_are_read_from_two_places_are_two_requests() {
+        let barrier = Barrier::Whole { chunk_sectors: 1024, goes_on: false, data_sector: 264 };
+        let mut thread = SyncThread::new(0, barrier, None, 264 + 512);
+        assert_eq!(thread.go_on(0, 264 + 512, END), Some(512));
+        assert_eq!(thread.go_on(0, 264 + 1024, END), Some(1024));
     }
 
     #[test]

@@ -15,7 +15,8 @@ pub enum CopyChoice {
     /// The first: Linux's btrfs has each process read one copy (`find_live_mirror` of `fs/btrfs/volumes.c`).
     First,
     /// Linux's md RAID 1 (`read_balance` of `drivers/md/raid1.c`): who goes on where a copy was read last stays there. Else
-    /// the fewest commands in flight where a member is idle or none turns; the nearest where all are busy.
+    /// the fewest commands in flight where a member is idle or none turns; the nearest where all are busy, as they are while a
+    /// piece is restored.
     MdMirror {
         /// Whether all members turn.
         on_disks: bool,
@@ -58,17 +59,32 @@ impl Member {
     }
 }
 
+/// The members, and what holds all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Members<'a> {
+    pub(super) each: &'a [Member],
+    /// md's RAID 1 restores a piece: that counts as a command in flight of every member, also of those from which it is not read
+    /// (`raid1_sync_request` takes `nr_pending` of all, `put_buf` gives it back once the piece is written).
+    pub(super) are_held: bool,
+}
+
 impl CopyChoice {
+    /// Whether what is restored counts as [`Members::are_held`] says, and not where it is read.
+    pub(super) fn holds_all(self) -> bool {
+        matches!(self, CopyChoice::MdMirror { .. })
+    }
+
     /// Chooses the copy for `step`. No choice among one.
     #[inline]
-    pub(super) fn choose(self, members: &[Member], plan: &Plan, step: &Step) -> Request {
+    pub(super) fn choose(self, members: Members<'_>, plan: &Plan, step: &Step) -> Request {
         if plan.others(step).is_empty() {
             return step.request.parted();
         }
         self.choose_one(members, plan, step)
     }
 
-    fn choose_one(self, members: &[Member], plan: &Plan, step: &Step) -> Request {
+    fn choose_one(self, members: Members<'_>, plan: &Plan, step: &Step) -> Request {
+        let Members { each: members, are_held } = members;
         let of = |copy: Place| members[copy.member as usize];
         let from_head = |copy: Place| of(copy).head.abs_diff(copy.sector);
         let in_flight = |copy: Place| u64::from(of(copy).in_flight);
@@ -79,7 +95,7 @@ impl CopyChoice {
             }),
             CopyChoice::First => step.request,
             CopyChoice::MdMirror { on_disks } => {
-                let is_one_idle = plan.copies(step).any(|copy| in_flight(copy) == 0);
+                let is_one_idle = !are_held && plan.copies(step).any(|copy| in_flight(copy) == 0);
                 plan.choose(step, |copy| {
                     let goes_on = of(copy).next_sector == copy.sector || from_head(copy) == 0;
                     let by_load = !on_disks || is_one_idle;
@@ -118,10 +134,14 @@ mod tests {
 
     /// The member that a rule chooses for a read of sector 100 of a mirror of two.
     fn chosen(rule: CopyChoice, members: [Member; 2]) -> u32 {
+        chosen_of(rule, &members, false)
+    }
+
+    fn chosen_of(rule: CopyChoice, each: &[Member], are_held: bool) -> u32 {
         let mirror = Mirrors::new(Concat::new(&[1000]).unwrap(), 2, Pairing::Neighbours).unwrap();
         let mut plan = Plan::default();
         mirror.plan(Request::read(100, 8), &Health::all_up(2), &mut plan).unwrap();
-        rule.choose(&members, &plan, &plan.stage(0)[0]).target
+        rule.choose(Members { each, are_held }, &plan, &plan.stage(0)[0]).target
     }
 
     fn member(in_flight: u32, head: u64, next_sector: u64) -> Member {
@@ -143,6 +163,17 @@ mod tests {
         }
         assert_eq!(chosen(disks, [member(1, 300, 300), member(5, 99, 99)]), 1, "nearer");
         assert_eq!(chosen(flash, [member(1, 300, 300), member(5, 99, 99)]), 0, "fewer in flight");
+    }
+
+    /// While a piece is restored nobody is idle: the head that is nearest is moved, also that of the member that the piece is read
+    /// from, and where nothing turns, the fewest commands of the load count.
+    #[test]
+    fn md_counts_a_piece_that_is_restored_on_every_member() {
+        let disks = CopyChoice::MdMirror { on_disks: true };
+        let flash = CopyChoice::MdMirror { on_disks: false };
+        let members = [member(1, 90, 7), member(0, 500, 500)];
+        assert_eq!([false, true].map(|are_held| chosen_of(disks, &members, are_held)), [1, 0]);
+        assert_eq!([false, true].map(|are_held| chosen_of(flash, &members, are_held)), [1, 1]);
     }
 
     #[test]

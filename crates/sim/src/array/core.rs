@@ -254,8 +254,13 @@ impl Core {
     pub fn done(&mut self, at: Nanos, tag: Tag, result: Result<(), Fault>, spent: &Spent) {
         let tag = if passing::is_passed(tag) { self.hold_passed(tag) } else { tag };
         let Name { slot, step, modifies, member } = Name::read(tag);
-        self.members[member as usize].in_flight -= 1;
-        if self.copy_choice != CopyChoice::Idlest {
+        let is_restored = self.active[slot].owner == Owner::Rebuild;
+        if !is_restored || !self.copy_choice.holds_all() {
+            self.members[member as usize].in_flight -= 1;
+        }
+        if is_restored {
+            self.note_restored(slot, step, modifies, member);
+        } else if self.copy_choice != CopyChoice::Idlest {
             let plan = &self.plans[slot];
             let step = &plan.steps()[step];
             let moves = |step: &&Step| matches!(step.request.op, Op::Read | Op::Write { .. });

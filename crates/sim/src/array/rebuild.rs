@@ -20,6 +20,7 @@
 //! has noted that it is restored.
 
 use super::barrier::{Barrier, SyncThread};
+use super::copy_choice::CopyChoice;
 use super::core::{Active, Core, Owner};
 use crate::{Fault, Nanos};
 use block::{Content, Plan, Request, SECTOR_BYTES, Step};
@@ -37,6 +38,9 @@ pub struct Rebuild {
 
 /// Sectors of the member in a chunk: the largest command that Linux sends (512 KiB).
 pub const CHUNK_SECTORS: u64 = 1024;
+
+/// Sectors that the kernel reads of a device in which it looks for partitions: a page.
+const PARTITIONS_SECTORS: u64 = 8;
 
 /// Chunks in flight at a time.
 const CHUNKS_MAX: usize = 2;
@@ -110,9 +114,15 @@ impl Restoring {
     }
 
     /// From now on, md's thread restores it.
-    pub(super) fn by_md(&mut self, now: Nanos, barrier: Barrier) {
+    pub(super) fn by_md(&mut self, now: Nanos, barrier: Barrier, is_load_first: bool) {
         let rate = self.rebuild.bytes_per_s;
-        self.thread = Some(SyncThread::new(now, barrier, rate, self.part.start));
+        let begins = now + Nanos::from(is_load_first);
+        self.thread = Some(SyncThread::new(begins, barrier, rate, self.part.start));
+    }
+
+    /// Whether what is restored now counts on every member where a copy is chosen.
+    pub(super) fn holds_all(&self) -> bool {
+        self.thread.as_ref().is_some_and(SyncThread::holds_all)
     }
 
     /// The next chunk, if one starts at `now`: the write to the member.
@@ -237,14 +247,26 @@ impl Core {
         }
     }
 
-    /// From now on md's thread restores the member that is being restored, with such a barrier.
+    /// From now on md's thread restores the member that is being restored, with such a barrier. It begins behind what is asked for
+    /// now where the load `is_first`: md writes its superblocks before it restores anything.
     ///
     /// # Panics
     ///
     /// Where none is being restored.
-    pub fn restore_by_md(&mut self, now: Nanos, barrier: Barrier) {
+    pub fn restore_by_md(&mut self, now: Nanos, barrier: Barrier, is_first: bool) {
         let restoring = self.restoring.as_mut().expect("a member is being restored");
-        restoring.by_md(now, barrier);
+        restoring.by_md(now, barrier, is_first);
+        // md begins with all heads at the array's first sector; but the kernel has looked there for partitions, and read that from
+        // the first member (`read_balance`).
+        let start = barrier.data_sector();
+        for member in &mut self.members {
+            (member.head, member.next_sector) = (start, start);
+        }
+        let mut members = 0..self.members.len();
+        if let Some(first) = members.find(|&at| self.health.is_up(at as u32)) {
+            let end = start + PARTITIONS_SECTORS;
+            (self.members[first].head, self.members[first].next_sector) = (end, end);
+        }
         self.locks_regions = false;
     }
 
@@ -271,6 +293,23 @@ impl Core {
         let Active { owner, stage, .. } = &self.active[slot];
         let is_by_md = self.restoring.as_ref().is_some_and(|restoring| restoring.thread.is_some());
         is_by_md && *owner == Owner::Rebuild && *stage == 0
+    }
+
+    /// The head of `member` is where a command of what is restored has ended, which began with this step. md's RAID 1 notes that of
+    /// the member that it reads (`end_sync_read`), and RAID 10 of the one that it writes, too (`find_bio_disk`).
+    pub(super) fn note_restored(&mut self, slot: usize, step: usize, modifies: bool, member: u32) {
+        if self.copy_choice == CopyChoice::Idlest || modifies && self.copy_choice.holds_all() {
+            return;
+        }
+        let plan = &self.plans[slot];
+        let steps = plan.stage_range(self.active[slot].stage);
+        let first = step - steps.start;
+        let joined = join_steps(plan, &plan.steps()[steps], true);
+        let ended =
+            joined.into_iter().find(|&(index, request)| index == first && request.target == member);
+        if let Some((_, request)) = ended {
+            self.members[member as usize].head = request.end();
+        }
     }
 
     /// md's thread sleeps for a place in a member's queue, or goes on at `now`.
@@ -316,14 +355,18 @@ pub(super) fn lock_chunk_regions(plan: &mut Plan) {
 
 /// The steps of a chunk, with adjacent steps of a member joined into one command. Without that, a drive
 /// that writes through would lose a revolution at the end of every interleave. Steps with a choice of
-/// copies stay separate, because the other copies need not be adjacent.
-pub(super) fn join_steps(plan: &Plan, steps: &[Step]) -> Vec<(usize, Request)> {
+/// copies stay separate, because the other copies need not be adjacent, unless the first `is_first_read` always.
+pub(super) fn join_steps(
+    plan: &Plan,
+    steps: &[Step],
+    is_first_read: bool,
+) -> Vec<(usize, Request)> {
     let mut joined: Vec<(usize, Request)> = Vec::new();
     for (index, step) in steps.iter().enumerate() {
         let request = step.request;
         let before = joined.iter_mut().rev().find(|(_, before)| before.target == request.target);
         match before.filter(|(first, before)| {
-            let no_choice = |step: &Step| plan.others(step).is_empty();
+            let no_choice = |step: &Step| is_first_read || plan.others(step).is_empty();
             before.end() == request.sector && no_choice(step) && no_choice(&steps[*first])
         }) {
             Some((_, before)) => before.sectors += request.sectors,

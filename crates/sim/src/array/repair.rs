@@ -23,7 +23,7 @@ impl Core {
         let Some(sector) = own.or(copy.map(|copy| copy.sector)) else { return };
         let mut sectors = of.request.sectors;
         if *owner == Owner::Rebuild {
-            let joined = join_steps(plan, plan.stage(*stage));
+            let joined = join_steps(plan, plan.stage(*stage), false);
             let command = joined.iter().find(|(index, _)| plan.stage_start(*stage) + index == step);
             sectors = command.map_or(sectors, |(_, request)| request.sectors);
         }

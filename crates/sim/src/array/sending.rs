@@ -1,8 +1,8 @@
 //! Sends the commands of a stage to the members.
 
-use super::copy_choice::{CopyChoice, Member};
+use super::copy_choice::{CopyChoice, Member, Members};
 use super::core::{Command, Core, Name, Owner};
-use super::rebuild::join_steps;
+use super::rebuild::{Restoring, join_steps};
 use crate::{Fault, Nanos, Spent};
 use block::Request;
 use std::ops::Range;
@@ -38,15 +38,21 @@ impl Core {
             return self.send_steps(slot, steps, send);
         }
         let (first, steps) = (steps.start, &plan.steps()[steps]);
-        let joined = join_steps(plan, steps);
+        let is_by_md = self.restoring.as_ref().is_some_and(|by| by.thread.is_some());
+        let joined = join_steps(plan, steps, is_by_md);
         active.progress.sent(joined.len() as u32);
+        // md reads the first copy that is up.
+        let by = if is_by_md { CopyChoice::First } else { self.copy_choice };
+        let counts = !self.copy_choice.holds_all();
         for (index, Request { sectors, .. }) in joined {
-            let is_by_md = self.restoring.as_ref().is_some_and(|by| by.thread.is_some());
-            // md reads the first copy that is up.
-            let by = if is_by_md { CopyChoice::First } else { self.copy_choice };
-            let chosen = by.choose(&self.members, plan, &steps[index]);
+            let members = Members { each: &self.members, are_held: false };
+            let chosen = by.choose(members, plan, &steps[index]);
             let request = Request { sectors, ..chosen };
-            send(sent(&mut self.members, Name::of(slot, first + index, &request), request));
+            let name = Name::of(slot, first + index, &request);
+            if counts {
+                self.members[request.target as usize].sent(&request);
+            }
+            send(Command { tag: name.tag(), step: name.step, request });
         }
         0
     }
@@ -71,8 +77,10 @@ impl Core {
         mut send: impl FnMut(Command) -> bool,
     ) -> usize {
         let plan = &self.plans[slot];
+        let are_held = self.restoring.as_ref().is_some_and(Restoring::holds_all);
         for (index, step) in steps.clone().zip(&plan.steps()[steps.clone()]) {
-            let request = self.copy_choice.choose(&self.members, plan, step);
+            let members = Members { each: &self.members, are_held };
+            let request = self.copy_choice.choose(members, plan, step);
             let name = Name::of(slot, index, &request);
             if !send(sent(&mut self.members, name, request)) {
                 return steps.end - index - 1;

@@ -139,17 +139,21 @@ pub type MarksInUse<D> = Wrapper<Mark, D>;
 /// The state of [`MarksInUse`].
 pub struct Mark {
     marks: Marks,
-    /// The members that have a superblock: those that are down have none.
+    /// The members that have a superblock: those that are down have none, nor has a spare in their place.
     members: Vec<u32>,
     flushes: bool,
     /// What the sender has not come to, as it sleeps, in order of arrival.
     waiting: VecDeque<usize>,
     /// Writes in flight.
     writes: usize,
+    /// The spare that is restored, until its superblock and all others are on their way.
+    begins: Option<u32>,
 }
 
 /// What comes back: a member's flush, or its superblock.
 const FLUSHED: u32 = 1 << 31;
+/// And for a superblock that is written as md begins to restore a spare.
+const BEGINS: u32 = 1 << 30;
 
 impl<D: Device> MarksInUse<D> {
     /// All targets of `below` but these have a superblock, which is written past a volatile cache if there `is_cache`. One that
@@ -170,8 +174,16 @@ impl<D: Device> MarksInUse<D> {
             flushes: is_cache,
             waiting: VecDeque::new(),
             writes: 0,
+            begins: None,
         };
         Wrapper::around(below, mark)
+    }
+
+    /// The same where md begins to restore a `spare` with the first request: it writes the superblocks of all members and of that one,
+    /// for which nobody waits.
+    #[must_use]
+    pub fn restoring(self, spare: u32) -> Self {
+        self.changed(|mark| mark.begins = Some(spare))
     }
 }
 
@@ -193,6 +205,23 @@ impl Mark {
             *io.note(slot) = now - io.arrived(slot);
             io.send(now, slot, 0, request);
         }
+    }
+
+    /// md begins to restore `spare`.
+    fn begin<D: Device>(&mut self, now: Nanos, spare: u32, io: &mut Io<'_, Nanos, D>) {
+        for &member in self.members.iter().chain([&spare]) {
+            if self.flushes {
+                io.send_beside(now, BEGINS | FLUSHED | member, Request::flush().to(member));
+            } else {
+                io.send_beside(now, BEGINS | member, superblock_write(member));
+            }
+        }
+    }
+
+    /// Whether it goes to the spare that takes the place of a member that is down: md restores that without saying that it writes to
+    /// the array (`md_write_start` is for the load alone), and what the load writes goes to the other members, too.
+    fn is_restored(&self, request: &Request) -> bool {
+        !self.members.contains(&request.target)
     }
 
     fn mark<D: Device>(&mut self, now: Nanos, io: &mut Io<'_, Nanos, D>) {
@@ -217,6 +246,13 @@ impl Policy for Mark {
     type Note = Nanos;
 
     fn arrived<D: Device>(&mut self, now: Nanos, slot: usize, io: &mut Io<'_, Nanos, D>) {
+        if let Some(spare) = self.begins.take() {
+            self.begin(now, spare, io);
+        }
+        let request = io.request(slot);
+        if self.is_restored(&request) {
+            return io.send(now, slot, 0, request);
+        }
         self.waiting.push_back(slot);
         self.go_on(now, io);
     }
@@ -229,7 +265,8 @@ impl Policy for Mark {
         mut spent: Spent,
         io: &mut Io<'_, Nanos, D>,
     ) {
-        if io.request(slot).op.modifies() {
+        let request = io.request(slot);
+        if request.op.modifies() && !self.is_restored(&request) {
             self.writes -= 1;
             self.marks.write_done(now);
         }
@@ -245,6 +282,13 @@ impl Policy for Mark {
         result: Result<(), Fault>,
         io: &mut Io<'_, Nanos, D>,
     ) {
+        if label & BEGINS != 0 {
+            if label & FLUSHED != 0 && result.is_ok() {
+                let member = label & !(BEGINS | FLUSHED);
+                io.send_beside(now, BEGINS | member, superblock_write(member));
+            }
+            return;
+        }
         if label & FLUSHED != 0 && result.is_ok() {
             self.marks.sent(1);
             let member = label & !FLUSHED;

@@ -216,13 +216,19 @@ fn arrays_with_a_member_down_and_arrays_that_restore_one() {
 
 #[test]
 fn copies_that_md_restores() {
-    let barriers = [Barrier::Whole { chunk_sectors: 16 }, Barrier::Units { data_sector: 0 }];
+    let barriers = [
+        Barrier::Whole { chunk_sectors: 16, goes_on: true, data_sector: 0 },
+        Barrier::Units { data_sector: 0 },
+    ];
     for (level, barrier) in ["md-raid10", "md-mirror"].into_iter().zip(barriers) {
         let level: Level = level.parse().unwrap();
         for bytes_per_s in [None, Some(1_000_000), Some(40_000)] {
             contract::check(&|| {
                 let rebuild = Rebuild { member: 1, bytes_per_s };
-                laid_out(&level, as_shipped).rebuilding(rebuild).restored_by_md(barrier).into()
+                laid_out(&level, as_shipped)
+                    .rebuilding(rebuild)
+                    .restored_by_md(barrier, true)
+                    .into()
             });
         }
     }

@@ -539,6 +539,13 @@ fn a_write_after_a_pause_waits_for_the_superblocks() {
     let mut kept: Box<dyn Device> =
         Box::new(MarksInUse::new(disks(2, 4000, 0), false, &[], true, None));
     assert_eq!(after_a_pause(&mut *kept).0, [1, 2, 3]);
+    // Nor does what md restores on a spare.
+    let mut spare: Box<dyn Device> =
+        Box::new(MarksInUse::new(disks(2, 4000, 0), false, &[0], false, None));
+    assert_eq!(after_a_pause(&mut *spare).0, [1, 2, 3]);
+    // But as it begins, both have their superblocks written.
+    let spare = MarksInUse::new(disks(2, 4000, 0), false, &[0], false, None).restoring(0);
+    assert_eq!(after_a_pause(&mut (Box::new(spare) as Box<dyn Device>)).0, [3, 4, 5]);
     // RAID 5 of three with caches: a flush and a superblock each, to say that it is clean and that it is not.
     let parity = |is_kept: bool| {
         let level: Level = "raid5".parse().unwrap();
