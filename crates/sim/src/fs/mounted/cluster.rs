@@ -39,8 +39,11 @@ pub(super) struct Vnode {
 impl Vnode {
     /// Waits until no other call uses the file.
     pub(super) async fn lock(&self, clock: &Clock) {
-        if self.locked.replace(true) {
+        // While the processor works for this task, the file may be unlocked: whoever then does that knows of nobody who waits.
+        if self.locked.get() {
             clock.settle().await;
+        }
+        if self.locked.replace(true) {
             self.waiting.borrow_mut().push_back(clock.current());
             // Whoever unlocks passes the lock on.
             clock.parked().await;
@@ -156,5 +159,64 @@ impl Mounted {
     fn blocks_per_cluster(&self) -> u64 {
         let cluster_bytes = u64::from(self.0.kernel.cluster_sectors()) * block::SECTOR_BYTES;
         (cluster_bytes / self.0.file_system.borrow().block_bytes()).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Vnode;
+    use crate::Nanos;
+    use crate::fs::clock::{Clock, Executor, World};
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    /// Nothing happens but what the tasks do.
+    struct Nothing;
+
+    impl World for Nothing {
+        fn next_event(&self) -> Option<Nanos> {
+            None
+        }
+
+        fn proceed(&self, _: Nanos) -> Option<Nanos> {
+            None
+        }
+    }
+
+    /// Each of the tasks works for some ns, has the file for some, and again. Returns how often one had it.
+    fn locked(works_ns: [u64; 3], holds_ns: [u64; 3]) -> u64 {
+        let (clock, vnode) = (Rc::new(Clock::default()), Rc::new(Vnode::default()));
+        let (holders, count) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+        let mut executor = Executor::new(Rc::clone(&clock));
+        for (work_ns, hold_ns) in works_ns.into_iter().zip(holds_ns) {
+            let (clock, vnode) = (Rc::clone(&clock), Rc::clone(&vnode));
+            let (holders, count) = (Rc::clone(&holders), Rc::clone(&count));
+            executor.spawn(async move {
+                for _ in 0..2 {
+                    clock.charge(work_ns);
+                    vnode.lock(&clock).await;
+                    assert_eq!(holders.replace(1), 0, "one call at a time");
+                    clock.sleep_until(clock.now() + hold_ns).await;
+                    holders.set(0);
+                    count.set(count.get() + 1);
+                    vnode.unlock(&clock);
+                }
+            });
+        }
+        let world: Rc<dyn World> = Rc::new(Nothing);
+        executor.run(&world);
+        count.get()
+    }
+
+    /// Who waited for the processor before the lock was passed over by whoever unlocked meanwhile, and slept for ever.
+    #[test]
+    fn each_call_comes_to_the_file_whoever_works_how_long() {
+        let all = || 0..4_u64;
+        for (a, b, c) in all().flat_map(|a| all().flat_map(move |b| all().map(move |c| (a, b, c))))
+        {
+            for (x, y, z) in [(1, 1, 1), (1, 2, 3), (3, 1, 1), (0, 2, 5)] {
+                assert_eq!(locked([a, b, c], [x, y, z]), 6, "{a} {b} {c} {x} {y} {z}");
+            }
+        }
     }
 }
