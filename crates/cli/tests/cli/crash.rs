@@ -427,7 +427,8 @@ fn trials_without_a_manifest_are_neither_lost_nor_taken_for_others() {
     let output = ileave(here, &["run", "few.toml", "--out", "other"]);
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(
-        output.status.code() == Some(2) && error.contains("not empty (it has notes.txt)"),
+        output.status.code() == Some(2)
+            && error.contains("neither empty nor a results directory (it has notes.txt)"),
         "{error}"
     );
     assert_eq!(longest_blocks(&here.join("other")), 1);

@@ -90,7 +90,11 @@ fn results_go_to_a_directory_of_their_own() {
     let here = scratch.path();
     fs::write(here.join("letter.txt"), "dear").unwrap();
     let said = refused(here, &["run", &experiment("fair-2006.toml"), "--out", "."]);
-    assert!(said.contains("not empty (it has letter.txt)") && said.contains("./results"), "{said}");
+    assert!(
+        said.contains("neither empty nor a results directory (it has letter.txt)")
+            && said.contains("./results"),
+        "{said}"
+    );
     assert_eq!(fs::read_dir(here).unwrap().count(), 1);
     fs::create_dir(here.join("empty")).unwrap();
     stdout(here, &["run", &experiment("fair-2006.toml"), "--out", "empty"]);

@@ -257,7 +257,7 @@ const RECORDED: &str = "crates/cli/tests/golden/kernel-cells.tsv";
 fn models_agree_with_the_kernel() {
     let here = scratch();
     let file = write(here.path(), CELLS);
-    let run = json(here.path(), &["run", &file, "--json", "--out", "s"]);
+    let run = json(here.path(), &["run", &file, "--json", "--out", "s", "--repeat", "1"]);
     let recorded = recorded();
     let mut worst = String::new();
     for (workload, cells, most) in HELD {
@@ -468,7 +468,8 @@ fn means(trials: &BTreeMap<(String, String), f64>) -> BTreeMap<(&str, &str), f64
 fn ext4_unpacks_as_fast_as_the_kernel_did() {
     let here = scratch();
     let file = trees(here.path());
-    let modelled = tree_seconds(&json(here.path(), &["run", &file, "--json", "--out", "s"]));
+    let modelled =
+        tree_seconds(&json(here.path(), &["run", &file, "--json", "--out", "s", "--repeat", "1"]));
     let recorded = recorded_in(TREES_RECORDED);
     assert_eq!((recorded.len(), modelled.len()), (16, 16));
     let modelled = means(&modelled);
@@ -543,7 +544,7 @@ fn ext4_removes_from_copies_as_fast_as_the_kernels() {
             );
         }
     };
-    held_to(&json(here.path(), &["run", &file, "--json", "--out", "s"]), 0.06);
+    held_to(&json(here.path(), &["run", &file, "--json", "--out", "s", "--repeat", "1"]), 0.06);
     if takes_long() || !has_kernel() {
         return;
     }
@@ -625,7 +626,8 @@ fn assert_agree(here: &Path, file: &str, workloads: &[(&str, usize, f64)]) {
 
 /// An experiment's results of the kernel, and of the model.
 fn by_both(here: &Path, file: &str) -> [Json; 2] {
-    let run = ["run", file, "--json", "--out"];
+    // The kernel runs each cell once.
+    let run = ["run", file, "--repeat", "1", "--json", "--out"];
     [&["k", "--on", "kernel"][..], &["s"]].map(|more| json(here, &[&run[..], more].concat()))
 }
 
