@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
-use crate::experiment::{Experiment, Plan, Trial, factors_as_written, no_kind};
+use crate::experiment::{Experiment, Plan, Trial, check_stripe_cache, factors_as_written, no_kind};
 use crate::rig::{Rig, example_sizes, memory, not_linuxs, small_queues, sorted};
 use crate::runner::{self, Enough, Finished, Outcome, Part, Progress, same_cell};
 use crate::trace;
@@ -407,7 +407,8 @@ fn leave_out_impossible(plan: &mut Plan, rig: &dyn Rig) {
     let impossible: Vec<(String, String)> = firsts
         .filter_map(|trial| {
             let at = crate::record::label(&crate::record::at_json(&trial.cell));
-            let why = rig.impossible(trial)?;
+            let no_cache = check_stripe_cache(&trial.setup.volume).err();
+            let why = no_cache.map(|error| error.to_string()).or_else(|| rig.impossible(trial))?;
             let said = format!("left out `{}` at {at}: {why}", trial.cell.workload);
             Some((runner::key_of(trial), said))
         })

@@ -710,7 +710,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_level_without_a_steady_trial_is_named() {
-        let text = "[volume]\ndrives = '4xwd740gd'\nlevel = ['md-stripe', 'md-mirror']\ninterleave = ['64KiB', '128KiB']\n\
+        let text = "run.repeats = 1\n[volume]\ndrives = '4xwd740gd'\nlevel = ['md-stripe', 'md-mirror']\ninterleave = ['64KiB', '128KiB']\n\
                     [workload.w]\nkind = 'random'\n";
         let experiment = Experiment::parse("some.toml", text).unwrap();
         let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();

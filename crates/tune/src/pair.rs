@@ -496,7 +496,7 @@ mod tests {
         }
 
         fn experiment(settings: &Settings) -> Experiment {
-            let text = "[volume]\ndrives = '2xwd740gd'\nlevel = 'md-mirror'\n\
+            let text = "run.repeats = 1\n[volume]\ndrives = '2xwd740gd'\nlevel = 'md-mirror'\n\
                         [workload.take]\nkind = 'random'\ncount = 5\n";
             let mut experiment = Experiment::parse("test.toml", text).unwrap();
             for (key, value) in settings {

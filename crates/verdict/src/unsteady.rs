@@ -226,7 +226,7 @@ mod tests {
         Verdict::new(&ran.manifest, &ran.records(), &Wishes::default()).unwrap()
     }
 
-    const WRITES: &str = "[volume]\ndrives = '4xst18000nm000j'\nlevel = ['md-raid0', 'raid5']\n[workload.w]\n\
+    const WRITES: &str = "run.repeats = 1\n[volume]\ndrives = '4xst18000nm000j'\nlevel = ['md-raid0', 'raid5']\n[workload.w]\n\
                           kind = 'random'\nop = 'write'\nblock = '4KiB'\ndepth = 32\n";
 
     /// At 3000 requests RAID 5 was "23017 % behind": that was how fast caches fill.
@@ -433,7 +433,7 @@ mod tests {
     fn a_load_at_the_limit_is_to_be_lower() {
         let keys = "requests_per_s = 130\n[host]\nname = 'ideal'\n[drive]\nqueue_discipline = 'fcfs'\nread_ahead = false";
         let text = OPEN.replace("[volume]", "[volume]\ndrives = ['1xwd740gd', '4xwd740gd']");
-        let verdict = verdict(&format!("{text}{keys}\n"));
+        let verdict = verdict(&format!("run.repeats = 1\n{text}{keys}\n"));
         let said = verdict.points.iter().find(|point| point.about == "not steady").unwrap();
         assert!(
             said.text.starts_with("1 of 2 trials: how many requests were in flight"),

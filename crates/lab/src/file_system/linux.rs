@@ -260,9 +260,9 @@ mod tests {
         }
         for (keys, volume, said) in [
             ("align = false\nstripe_unit = \"64KiB\"", &striped, "`fs.align` is false"),
-            ("stripe_width = \"96KiB\"", &striped, "no multiple of a stripe unit of 64KiB"),
+            ("stripe_width = \"96KiB\"", &striped, "not a multiple of a stripe unit of 64KiB"),
             ("stripe_width = \"96KiB\"", &plain, "takes `fs.stripe_unit`, too"),
-            ("stripe_unit = 9", &plain, "no multiple of `fs.block` = 4KiB"),
+            ("stripe_unit = 9", &plain, "not a multiple of `fs.block` = 4KiB"),
             ("stripe_unit = \"20KiB\"", &plain, "write 32KiB as `fs.log_stripe_unit`"),
             ("log_stripe_unit = \"12KiB\"", &plain, "write 16KiB as `fs.log_stripe_unit`"),
         ] {

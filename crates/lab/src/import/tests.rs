@@ -161,7 +161,7 @@ fn iozone_s_operations_and_times_are_rates() {
     let table = read("n.txt", &text(times, "     10"));
     close(&samples(&table, "write", "mb_per_s")[..1], &[6553.6]);
     let said = message("n.txt", &text(times, "      0"), "iozone");
-    assert!(said.contains("`0` µs an operation") && said.contains("without -N"), "{said}");
+    assert!(said.contains("`0` µs per operation") && said.contains("without -N"), "{said}");
 }
 
 #[test]

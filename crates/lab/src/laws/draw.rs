@@ -1,9 +1,10 @@
 //! A cell at random: any drives, any level, any host, any requests.
 
-use crate::catalogue::{drive_names, host_names};
+use crate::catalogue::{self, Drive, drive_names, host_names};
 use block::layout::{LEVELS, Level};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
+use store::members::parse_members;
 
 /// Keys and their values, sections together. `work.` stands for the workload.
 pub(super) type Case = Vec<(String, String)>;
@@ -53,7 +54,20 @@ pub(super) fn case(seed: u64, index: u64) -> Case {
         set("work.jobs", (2 + draw.below(3)).to_string());
     }
     case.push(("run.seed".into(), draw.below(1000).to_string()));
+    leave_out_foreign(&mut case);
     case
+}
+
+/// Leaves out the keys of `drive` that none of the drives has: the cell would be refused, and asked nothing.
+fn leave_out_foreign(case: &mut Case) {
+    let of_drives = case.iter().find(|(key, _)| key == "volume.drives");
+    let members = of_drives.and_then(|(_, text)| parse_members(text).ok()).unwrap_or_default();
+    let drives: Vec<Drive> =
+        members.iter().filter_map(|member| catalogue::drive(&member.drive).ok()).collect();
+    case.retain(|(path, _)| match path.strip_prefix("drive.") {
+        Some(key) => drives.iter().any(|drive| drive.takes(key)),
+        None => true,
+    });
 }
 
 /// Members as `volume.drives` has them: a few of one drive, rarely of two.
@@ -66,7 +80,10 @@ fn drives(draw: &mut Draw, level: &str) -> String {
         None => 1 + draw.below(9),
     };
     let part = ["", "", ":256MiB", ":300MB"];
-    let first = format!("{count}x{}{}", draw.one_of(&names), draw.one_of(&part));
+    let (name, part) = (draw.one_of(&names), draw.one_of(&part));
+    // Of a volume whose size nobody says there are no parts.
+    let is_example = catalogue::drive(name).is_ok_and(|drive| drive.has_an_examples_limits());
+    let first = format!("{count}x{name}{}", if is_example { "" } else { part });
     if count > 1 && nested.is_none() && draw.one_in(10) {
         format!("{first}+1x{}", draw.one_of(&names))
     } else {

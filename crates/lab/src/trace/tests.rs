@@ -526,7 +526,7 @@ fn windows_that_make_no_sense_are_refused() {
          file = '{file}'\nwindows = 2\n"
     );
     let said = Experiment::parse("some.toml", &compared).and_then(|of| Plan::new(&of)).unwrap_err();
-    assert!(said.to_string().contains("beside `run.compare_within`"), "{said}");
+    assert!(said.to_string().contains("does not go with `run.compare_within`"), "{said}");
     let other = "[volume]\ndrives = '1x980-pro-1tb'\n[workload.t]\nkind = 'random'\nwindows = 2\n";
     let said = Experiment::parse("some.toml", other).and_then(|of| Plan::new(&of)).unwrap_err();
     assert!(said.to_string().contains("workload.t.windows"), "{said}");

@@ -328,7 +328,7 @@ fn queues_of_any_length_are_the_kernels() {
         let is_first = (kind, op) == ("random", "read");
         let before = if is_first { "" } else { "[workload.a]\nkind = 'random'\ncount = 1\n" };
         let text = format!(
-            "[host]\nname = 'linux-6.1'\n[volume]\ndrives = '{members}xst18000nm000j:64GiB'\nlevel = '{level}'\n\
+            "run.repeats = 1\n[host]\nname = 'linux-6.1'\n[volume]\ndrives = '{members}xst18000nm000j:64GiB'\nlevel = '{level}'\n\
              interleave = '64KiB'\nscheduler = '{scheduler}'\nnr_requests = {requests}\n[drive]\nwrite_cache = {cache}\n\
              {before}[workload.b]\nkind = '{kind}'\nop = '{op}'\nblock = '{block_kib}KiB'\ndepth = {depth}\ncount = {count}\n"
         );

@@ -29,7 +29,7 @@ fn reads_of_copies_that_are_restored_are_the_kernels() {
         let [drive, members, level, depth, rebuild, count, rate, share] =
             line.split(',').collect::<Vec<_>>().try_into().expect("eight columns");
         let text = format!(
-            "[volume]\ndrives = '{members}x{drive}:40GiB'\nlevel = '{level}'\ninterleave = '512KiB'\nfailed = '2'\n\
+            "run.repeats = 1\n[volume]\ndrives = '{members}x{drive}:40GiB'\nlevel = '{level}'\ninterleave = '512KiB'\nfailed = '2'\n\
              rebuild = '{rebuild}MB/s'\n[workload.w]\nkind = 'random'\nop = 'read'\nblock = '64KiB'\ndepth = {depth}\n\
              count = {count}\n"
         );

@@ -100,7 +100,7 @@ mod tests {
     /// The first repeat's rate may be one that its own curve calls too slow, beside the median's.
     #[test]
     fn the_curve_is_that_of_the_rate_that_is_said() {
-        let text = "[volume]\ndrives = '4xwd740gd'\nlevel = 'stripe'\n[workload.w]\nkind = 'random'\narrivals = 'poisson'\n\
+        let text = "run.repeats = 3\n[volume]\ndrives = '4xwd740gd'\nlevel = 'stripe'\n[workload.w]\nkind = 'random'\narrivals = 'poisson'\n\
                     capacity = 'p99 <= 40ms'\n";
         let experiment = Experiment::parse("some.toml", text).unwrap();
         let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
