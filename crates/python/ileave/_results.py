@@ -132,8 +132,8 @@ def _values(value: Any) -> str:
         return "true" if value else "false"
     text = str(value)
     is_bare = text == text.strip() and not any(mark in text for mark in ",[]\"'\\\n")
-    # A JSON string is a TOML string.
-    return text if is_bare else json.dumps(text)
+    # A JSON string is a TOML string, but for the halves of characters that JSON escapes.
+    return text if is_bare else json.dumps(text, ensure_ascii=False)
 
 
 def _experiment(experiment: Union[Path, Mapping[str, Any]]) -> Tuple[Optional[str], Optional[str]]:

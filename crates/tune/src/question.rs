@@ -10,7 +10,7 @@ use crate::front::room;
 use crate::work::{self, Work, names_its_cache};
 use block::SECTOR_BYTES;
 use block::layout::Level;
-use block::units::{parse_bytes, parse_bytes_per_s};
+use block::units::parse_bytes_per_s;
 use lab::catalogue;
 use lab::experiment::{Experiment, check_interleave};
 use lab::{Error, Result};
@@ -100,22 +100,6 @@ pub(crate) const DEFAULT_CACHE: &str = CACHES[0];
 
 /// Rows of md's stripe cache that are tried: as it comes, and its usual tuning.
 pub(crate) const CACHES: [&str; 2] = ["256", "4096"];
-
-/// A capacity below this, without a unit, is not meant in bytes.
-const BARE_MAX: f64 = 1e6;
-
-/// The bytes of a capacity that was `asked` for by this name: `--capacity`.
-///
-/// # Errors
-///
-/// Where it is no size, or a small number without a unit.
-pub fn capacity_bytes(asked: &str, text: &str) -> Result<u64> {
-    if text.parse().is_ok_and(|bare: f64| (1.0..BARE_MAX).contains(&bare)) {
-        let next = format!("write a unit, as in `{asked} {text}TB`");
-        return Err(Error::input(format!("{asked} {text}: a size has a unit; {next}")));
-    }
-    parse_bytes(text).map_err(|error| Error::input(format!("{asked} {text}: {error}")))
-}
 
 impl Question {
     /// These drives for this work, and nothing else wished.

@@ -163,7 +163,8 @@ function overview(factors) {
   const [across, down] = long(pair[0]) <= long(pair[1]) ? pair : [pair[1], pair[0]];
   const rows = rowsOf(quantity.name);
   const better = (rows) => quantity.better === "lower" ? d3.least(rows, (row) => row.value) : d3.greatest(rows, (row) => row.value);
-  const cells = pairOf(quantity.name, across, down) ?? d3.flatRollup(rows, (rows) => ({ best: better(rows), count: rows.length }), (row) => level(row, across.path), (row) => level(row, down.path)).map(([x, y, of]) => ({ x: shown(x), y: shown(y), ...of }));
+  const medians = pairOf(quantity.name, across, down);
+  const cells = medians?.length ? medians : d3.flatRollup(rows, (rows) => ({ best: better(rows), count: rows.length }), (row) => level(row, across.path), (row) => level(row, down.path)).map(([x, y, of]) => ({ x: shown(x), y: shown(y), ...of }));
   const winner = better(cells.map((cell) => cell.best));
   const values = cells.map((cell) => cell.best.value), good = goodness(values, quantity), near = ties(values, quantity);
   const tied = cells.filter((cell) => cell.best !== winner && near(cell.best.value));

@@ -28,6 +28,7 @@ mod of_bitmap;
 mod of_clock;
 mod of_factors;
 mod of_host;
+mod of_trials;
 mod once;
 pub mod pareto;
 mod picked;
@@ -56,7 +57,6 @@ pub use layouts::{Layouts, Samples};
 pub use situations::Situation;
 
 use crate::cells::compare_all;
-use crate::early;
 use crate::evidence::Evidence;
 use crate::stats::noise::Noise;
 use crate::stats::{Interval, median};
@@ -360,42 +360,6 @@ impl Verdict {
             self.ranked.clear();
         }
         is_none
-    }
-
-    /// How the trials went, where that bears on the answer.
-    fn points_of_trials(
-        &self,
-        manifest: &Manifest,
-        records: &[Record],
-        happened: &Happened,
-    ) -> Vec<Point> {
-        let mut points = unsteady::told(manifest, records);
-        let early = early::words(manifest, records).into_iter();
-        points.extend(early.map(|text| answer::point("ended early", text)));
-        points.extend(late::told(&self.ranked, manifest, records));
-        points.extend(late::apart(&self.ranked, manifest, records));
-        points.extend(refused::told(&self.ranked, manifest, records));
-        points.extend(of_host::told(&self.ranked, manifest, records));
-        points.extend(of_bitmap::told(&self.ranked, manifest, records));
-        points.extend(narrower::told(self, manifest, records));
-        points.extend(rebuild::told(&self.ranked, manifest, records));
-        points.extend(rebuild::doubt(manifest, records));
-        points.extend(repaired::told(records));
-        points.extend(hot::doubt(manifest, records));
-        points.extend(once::told(self, manifest, records));
-        points.extend(once::in_step(self, manifest, records));
-        points.extend(seeds::told(self, manifest, records));
-        points.extend(once::unlike(self));
-        points.extend(failed::told(&self.factors, happened));
-        points.extend(settled::told(manifest, records));
-        points.extend(drift::told(&self.ranked, happened));
-        points.extend(drift::others(records));
-        points.extend(drift::from_memory(records));
-        points.extend(drift::state(manifest, happened));
-        points.extend(drift::health(happened));
-        let doubts = manifest.doubts.iter().cloned();
-        points.extend(doubts.map(|doubt| answer::point("doubt", doubt)));
-        points
     }
 
     /// Whether the best is better than any other in a way to be relied on.

@@ -46,8 +46,10 @@ pub(crate) fn run(flags: &RunFlags) -> Result<String> {
     let said = run_here(flags, &mut is_begun);
     if let (Err(Error::Input(words)), Some(file), false) = (&said, &flags.refusal, is_begun) {
         let shard = flags.shard.map(|shard| format!("shard {shard}: ")).unwrap_or_default();
-        // Where it cannot be written, the engine's rounds end by themselves.
-        let _ = std::fs::write(file, format!("{shard}{words}\n"));
+        // Whole or not at all. Where it cannot be written, the engine's rounds end by themselves.
+        let part = file.with_extension(format!("{}.part", std::process::id()));
+        let _ = std::fs::write(&part, format!("{shard}{words}\n"))
+            .and_then(|()| std::fs::rename(&part, file));
     }
     said
 }
@@ -74,6 +76,8 @@ fn run_here(flags: &RunFlags, is_begun: &mut bool) -> Result<String> {
     run.manifest().asked(&flags.experiment.choose).map_err(|error| error.context("--choose"))?;
     run.warnings().iter().for_each(|warning| warn(warning));
     let run = part(run, flags)?;
+    // From here on what is refused may be a matter of this machine and moment, as its memory is.
+    *is_begun = true;
     run.admit()?;
     if flags.rig.given.has("plan") {
         return planned(&run, flags);
@@ -100,7 +104,6 @@ fn run_here(flags: &RunFlags, is_begun: &mut bool) -> Result<String> {
         Some(_) => Some(beside::predict(&experiment, rig, &directory)?),
         None => None,
     };
-    *is_begun = true;
     let opened = run.open(match (&flags.resume, flags.shard) {
         (Some(_), _) => Keep::Resume(&directory),
         // Whoever hands out shards may hand one out again.

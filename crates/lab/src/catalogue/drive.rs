@@ -6,6 +6,7 @@ mod disk;
 mod flash;
 mod ideal_disk;
 mod ideal_flash;
+mod instance;
 mod smr;
 
 pub use cloud::shared::{Shared, shared};
@@ -258,15 +259,6 @@ pub struct Drive {
     pub(super) sheet: Sheet,
 }
 
-/// `three` is 3, up to twelve, as the files of instances' disks write.
-fn number_in_words(word: &str) -> Option<usize> {
-    const WORDS: [&str; 12] = [
-        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-        "twelve",
-    ];
-    WORDS.iter().position(|known| *known == word).map(|place| place + 1)
-}
-
 impl Drive {
     /// Reads a drive from the text of its file, and checks that a drive can be that way.
     pub(super) fn read(name: &str, label: &str, text: &str) -> Result<Self> {
@@ -337,22 +329,6 @@ impl Drive {
             Model::Flash(flash) => Ok(&**flash),
             _ => Err(self.is_no("flash drive")),
         }
-    }
-
-    /// How many of these disks instances have, where they go with one:
-    /// `m5d.large, r5d.large, m5ad.large and z1d.large have one`.
-    pub fn per_instance(&self) -> Option<String> {
-        let note = self.sheet.note.as_ref().filter(|_| self.figures.goes_with_instance)?;
-        let note = note.replace('\n', " ");
-        let (_, counts) = note.split_once("instances have one or more: ")?;
-        Some(counts.split(". ").next()?.trim_end_matches('.').into())
-    }
-
-    /// The most of these disks that one instance has, where they go with one and its file says it in words that are read.
-    pub fn most_per_instance(&self) -> Option<usize> {
-        let counts = self.per_instance()?;
-        let words = counts.split([' ', ',', ';']);
-        words.filter_map(|word| number_in_words(word).or_else(|| word.parse().ok())).max()
     }
 
     /// What its file notes of its price: when it was paid.

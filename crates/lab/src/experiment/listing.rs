@@ -136,7 +136,7 @@ pub fn keys_named(name: &str) -> Result<Vec<Row>> {
     let path = generic(name);
     let is_meant = |row: &Row| {
         let last = row.key.rsplit('.').next().unwrap_or(&row.key);
-        row.key == path || is_like(&row.key, name) || !name.contains('.') && is_like(last, name)
+        row.key == path || is_like(&row.key, &path) || !name.contains('.') && is_like(last, name)
     };
     let found: Vec<Row> = rows().into_iter().filter(is_meant).collect();
     if found.is_empty() { Err(unknown(name)) } else { Ok(found) }

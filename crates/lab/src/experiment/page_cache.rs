@@ -1,8 +1,12 @@
 //! What of a volume goes through the page cache of Linux, and how far that reads ahead.
 
+use super::trial::Setup;
+use super::volume::Volume;
 use crate::catalogue::{Cloud, Drive};
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, Takes, Value};
+use crate::workload::{Requests, Work};
+use std::sync::Arc;
 
 /// What of a trial's requests goes through the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +15,18 @@ pub struct PageCache {
     pub is_read: bool,
     /// Writes, which come from its write-back then.
     pub is_written: bool,
+}
+
+/// The same setup, told whether what `works` write and read comes from the page cache.
+pub(super) fn cached(setup: Arc<Setup>, works: &[Work]) -> Arc<Setup> {
+    let mut cached = works.iter().filter_map(Work::requests).filter(|work| !work.keys.direct);
+    let is_written = cached.clone().any(Requests::writes);
+    let page_cache = PageCache { is_written, is_read: cached.any(Requests::reads) };
+    if page_cache == PageCache::default() {
+        return setup;
+    }
+    let volume = Volume { page_cache, ..setup.volume.clone() };
+    Arc::new(Setup { volume, ..Setup::clone(&setup) })
 }
 
 /// The bytes a second of cloud volumes, all of them together, up to which writes through the page cache are modelled. Beyond, the

@@ -7,7 +7,7 @@ use super::fault::{FaultKeys, FaultSetup};
 use super::file::{Experiment, Setting};
 use super::idle::IdleKeys;
 use super::lasting::lasting;
-use super::page_cache::PageCache;
+use super::page_cache::{PageCache, cached};
 use super::queues::check_requests;
 use super::repeats::{Repeats, TRIALS_MAX};
 use super::seeds::{mixed, shuffle};
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::file_system;
 use crate::keys::{Section, Value};
 use crate::machine::{REQUEST_SECTORS, bio_sectors};
-use crate::workload::{Budget, Requests, Traces, Trees, Work};
+use crate::workload::{Budget, Traces, Trees, Work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::members::{MemberSpec, stated_failed};
@@ -177,8 +177,7 @@ impl Plan {
             });
         }
         plan.add_all(firsts, &run, repeats).map_err(|error| error.context(&experiment.origin))?;
-        plan.idle.check(|path| experiment.place(path))?;
-        plan.warnings.extend(plan.idle.warnings(&experiment.origin, &plan.trials));
+        plan.tell_idle(experiment)?;
         plan.warnings.append(&mut trees.warnings);
         plan.trees = trees.digests;
         let told = traces.warnings.iter().map(|told| format!("{}: {told}", experiment.origin));
@@ -192,6 +191,17 @@ impl Plan {
             trial.number = number;
         }
         Ok(plan)
+    }
+
+    /// Warns of what has no effect in some cells.
+    ///
+    /// # Errors
+    ///
+    /// Where it has none in any.
+    fn tell_idle(&mut self, experiment: &Experiment) -> Result<()> {
+        self.idle.check(|path| experiment.place(path))?;
+        self.warnings.extend(self.idle.warnings(&experiment.origin, &self.trials));
+        Ok(())
     }
 
     /// Adds the trials of all cells, each as often as `repeats` says of them.
@@ -349,18 +359,6 @@ impl Plan {
         }
         Ok(members)
     }
-}
-
-/// The same setup, told whether what `works` write and read comes from the page cache.
-fn cached(setup: Arc<Setup>, works: &[Work]) -> Arc<Setup> {
-    let mut cached = works.iter().filter_map(Work::requests).filter(|work| !work.keys.direct);
-    let is_written = cached.clone().any(Requests::writes);
-    let page_cache = PageCache { is_written, is_read: cached.any(Requests::reads) };
-    if page_cache == PageCache::default() {
-        return setup;
-    }
-    let volume = Volume { page_cache, ..setup.volume.clone() };
-    Arc::new(Setup { volume, ..Setup::clone(&setup) })
 }
 
 /// How far requests go at most that have no end of their own: a modelled hour costs seconds.

@@ -102,8 +102,7 @@ impl FromValue for Level {
     }
 }
 
-/// What raid(4) has in flight (`RAIDOUTSTANDING` in `rf_netbsdkintf.c`); the rest waits in front of it, in
-/// order.
+/// What raid(4) has in flight (`RAIDOUTSTANDING` in `rf_netbsdkintf.c`); the rest waits in front of it, in order.
 const RAIDFRAME_OUTSTANDING: u32 = 6;
 /// What it has in flight with a component, as raidctl(8) shows it: `fifo 100`.
 const RAIDFRAME_FIFO: u32 = 100;
@@ -308,13 +307,12 @@ impl Member {
     ///
     /// # Errors
     ///
-    /// Where its limits follow from its size and nobody says that: `gp2:200GiB` could be a volume of that size or a part of a
-    /// larger one.
+    /// Where its limits depend on its size, which nobody says: `gp2:200GiB` may be a volume or a part of a larger one.
     pub(super) fn modelled(drive: Arc<Drive>, sectors: Option<u64>) -> Result<Self> {
         if let Some(part) = sectors.filter(|_| drive.has_an_examples_limits()) {
             let (name, part) = (&drive.name, format_bytes(part * SECTOR_BYTES));
             return Err(Error::input(format!(
-                "`{name}:{part}`: what it makes follows from its size; write `{name}[size={part}]` for a volume of that size, \
+                "`{name}:{part}`: its IOPS and MB/s depend on its size; write `{name}[size={part}]` for a volume of that size, \
                  `{name}[size=…]:{part}` for a part of a larger one"
             )));
         }

@@ -18,7 +18,7 @@ pub(crate) fn warning(origin: &str, plan: &Plan) -> Option<String> {
         .map(|(name, sectors)| format!("{name} {}", format_bytes(sectors * SECTOR_BYTES)))
         .collect();
     Some(format!(
-        "{origin}: `volume.drives`: no size is given, and limits follow from it; an example is taken: {}; write `{name}[size=…]`",
+        "{origin}: `volume.drives`: no size is given, and IOPS and MB/s depend on it; an example is taken: {}; write `{name}[size=…]`",
         taken.join(", ")
     ))
 }

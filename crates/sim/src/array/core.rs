@@ -52,6 +52,8 @@ pub struct Core {
     pub(super) cut: Option<Cut>,
     /// The member that is being restored.
     pub(super) restoring: Option<Restoring>,
+    /// Whether what is restored counts on all members at once, as md's thread has it, and on none by itself.
+    pub(super) holds_all: bool,
     /// Whether a member is or was being restored on a layout that has no rows to lock.
     pub(super) locks_regions: bool,
     /// Changes whenever an earlier plan might be different now.
@@ -169,6 +171,7 @@ impl Core {
             copy_choice: CopyChoice::default(),
             cut: None,
             restoring: None,
+            holds_all: false,
             locks_regions: false,
             epoch: 0,
             down: false,
@@ -255,7 +258,7 @@ impl Core {
         let tag = if passing::is_passed(tag) { self.hold_passed(tag) } else { tag };
         let Name { slot, step, modifies, member } = Name::read(tag);
         let is_restored = self.active[slot].owner == Owner::Rebuild;
-        if !is_restored || !self.copy_choice.holds_all() {
+        if !is_restored || !self.holds_all {
             self.members[member as usize].in_flight -= 1;
         }
         if is_restored {
@@ -331,6 +334,7 @@ impl Core {
         assert!(is_idle, "no request is in flight when a rebuild starts");
         self.health.fail(rebuild.member);
         self.restoring = Some(Restoring::new(now, rebuild, part));
+        self.holds_all = false;
         self.locks_regions = self.layout.parity().is_none();
     }
 

@@ -256,6 +256,7 @@ impl Core {
     pub fn restore_by_md(&mut self, now: Nanos, barrier: Barrier, is_first: bool) {
         let restoring = self.restoring.as_mut().expect("a member is being restored");
         restoring.by_md(now, barrier, is_first);
+        self.holds_all = self.copy_choice.holds_all();
         // md begins with all heads at the array's first sector; but the kernel has looked there for partitions, and read that from
         // the first member (`read_balance`).
         let start = barrier.data_sector();

@@ -43,7 +43,7 @@ impl Core {
         active.progress.sent(joined.len() as u32);
         // md reads the first copy that is up.
         let by = if is_by_md { CopyChoice::First } else { self.copy_choice };
-        let counts = !self.copy_choice.holds_all();
+        let counts = !self.holds_all;
         for (index, Request { sectors, .. }) in joined {
             let members = Members { each: &self.members, are_held: false };
             let chosen = by.choose(members, plan, &steps[index]);

@@ -94,7 +94,7 @@ pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
     // The least that is known of any of them.
     let others = others(&verdict.ranked, manifest, records).into_iter().max()?;
     let text = format!(
-        "each cell ran with one, and several disks stand otherwise with another: {}; `--repeat 5` shows it",
+        "each cell ran with one seed, and spindles turn otherwise with another: {}; `--repeat 5` shows it",
         others.words()
     );
     Some(point("seeds", text))

@@ -138,7 +138,11 @@ impl Rounds<'_> {
     /// Why a task cannot run, where one has said so: to hand it over again does not help.
     fn refusal(&self) -> Option<Error> {
         let said = fs::read_to_string(self.plan.folder.join(REFUSED)).ok()?;
-        Some(Error::input(format!("`{}`: {}", self.flags.engine.name, said.trim())))
+        let (engine, folder) = (self.flags.engine.name, self.plan.folder.display());
+        Some(Error::input(format!(
+            "`{engine}`: {}; tasks that it has begun go on, and what they finish stays in {folder}",
+            said.trim()
+        )))
     }
 
     /// What to say where the engine hands tasks back undone.

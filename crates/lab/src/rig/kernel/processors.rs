@@ -32,7 +32,7 @@ impl Processors {
             if let Some((place, lock)) = lone.or(free.len().checked_sub(1).map(|last| (last, None)))
             {
                 let processor = free.remove(place);
-                return Taken { of: self, processor, _lock: lock };
+                return Taken { of: self, processor, lock };
             }
             free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
         }
@@ -49,11 +49,13 @@ impl Processors {
 pub(super) struct Taken<'a> {
     of: &'a Processors,
     pub(super) processor: usize,
-    _lock: Option<Held>,
+    lock: Option<Held>,
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
+        // Before another guest may take it: its lock would be refused.
+        self.lock = None;
         self.of.free.lock().unwrap_or_else(PoisonError::into_inner).push(self.processor);
         self.of.freed.notify_one();
     }

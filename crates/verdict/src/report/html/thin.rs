@@ -34,6 +34,10 @@ pub(super) fn ranked(results: &Results, most: usize) -> Vec<CellSummary<'_>> {
     let is_thinned = all.len() > most;
     let mut valued: Vec<(f64, CellSummary<'_>)> =
         all.into_iter().map(|cell| (value(&cell).unwrap_or(f64::INFINITY), cell)).collect();
+    if is_thinned {
+        // What was not measured is neither the best nor the worst.
+        valued.retain(|(value, _)| value.is_finite());
+    }
     let workloads = &results.manifest.workloads;
     let place = |cell: &CellSummary<'_>| workloads.iter().position(|name| name == cell.workload);
     valued.sort_by(|(x, a), (y, b)| place(a).cmp(&place(b)).then_with(|| x.total_cmp(y)));
