@@ -282,6 +282,11 @@ impl Outcome {
         self.failed.iter().any(|f| f.workload == trial.cell.workload && f.at == at)
     }
 
+    /// Whether the cell has failed already.
+    fn knows(&self, failed: &Failed) -> bool {
+        self.failed.iter().any(|f| f.workload == failed.workload && f.at == failed.at)
+    }
+
     /// The records of the first so many repeats, but for the cells that have failed, now or before: whenever it is asked
     /// of the same results, they are the same, in plan order.
     fn compared(&self, plan: &Plan, part: &Part, repeats: u64) -> Vec<Record> {
@@ -415,6 +420,9 @@ fn keep(
                                 .try_for_each(|(name, text)| store.keep(trial, name, text))?;
                         }
                         batch.push((record, cpu_s));
+                    }
+                    // Another lane had another repeat of a cell that has failed: one says it.
+                    Err(lost) if matches!(&*lost, Lost::Trial(failed) if outcome.knows(failed)) => {
                     }
                     Err(lost) => {
                         let (Lost::Trial(failed) | Lost::Run(failed, _)) = &*lost;

@@ -36,7 +36,8 @@ class Run(unittest.TestCase):
     def test_fairs_question_is_answered(self):
         trials = ileave.run(FAIR)
         self.assertEqual(trials.attrs["answer"], "Use interleave 64 (32 KiB): fastest for read and write.")
-        self.assertEqual(len(trials), 8)
+        # Eight cells, and five seeds of each: two disks turn.
+        self.assertEqual(len(trials), 8 * 5)
         best = trials.loc[trials.groupby("workload").mb_per_s.idxmax()]
         self.assertEqual(list(best["volume.interleave"]), [64, 64])
         self.assertEqual(trials.attrs["units"]["volume.interleave"], "sectors")
@@ -57,7 +58,7 @@ class Run(unittest.TestCase):
 
     def test_a_dict_is_an_experiment(self):
         trials = ileave.run(SMALL, set={"volume.interleave": ["16KiB", "64KiB"], "drive.write_cache": False})
-        self.assertEqual(sorted(trials["volume.interleave"]), [32, 128])
+        self.assertEqual(sorted(set(trials["volume.interleave"])), [32, 128])
         self.assertEqual(str(trials["volume.interleave"].dtype), "Int64")
 
     def test_a_string_is_one_value_commas_or_not(self):

@@ -226,13 +226,13 @@ mod tests {
         Verdict::new(&ran.manifest, &ran.records(), &Wishes::default()).unwrap()
     }
 
-    const WRITES: &str = "run.repeats = 1\n[volume]\ndrives = '4xst18000nm000j'\nlevel = ['md-raid0', 'raid5']\n[workload.w]\n\
+    const WRITES: &str = "[volume]\ndrives = '4xst18000nm000j'\nlevel = ['md-raid0', 'raid5']\n[workload.w]\n\
                           kind = 'random'\nop = 'write'\nblock = '4KiB'\ndepth = 32\n";
 
     /// At 3000 requests RAID 5 was "23017 % behind": that was how fast caches fill.
     #[test]
     fn what_only_filled_caches_ranks_nothing() {
-        let filled = verdict(&format!("{WRITES}count = 3000\n"));
+        let filled = verdict(&format!("run.repeats = 1\n{WRITES}count = 3000\n"));
         assert_eq!(filled.answer, "No answer: no layout was in a steady state.");
         assert!(filled.ranked.is_empty() && filled.effects.is_empty());
         let point = filled.points.iter().find(|point| point.about == "not steady").unwrap();

@@ -102,9 +102,6 @@ fn ranking_note(verdict: &Verdict, most: usize) -> String {
 /// The ranking has a column for each workload, up to so many.
 const WORKLOADS_MAX: usize = 6;
 
-/// A row of a layout is a fifth of what a cell takes.
-const ROWS_TIMES: usize = 5;
-
 /// The ranking, with what each workload measured in its own unit.
 fn ranking_table(results: &Results, verdict: &Verdict, most: usize) -> String {
     if verdict.ranked.len() < 2 {
@@ -238,7 +235,7 @@ fn quantities(
         (!is_objective(quantity), quantity.short.is_none())
     });
     // The others would be too many rows; what the layouts are ranked by is there.
-    let room = (ROWS_TIMES * most / layouts.layouts.len().max(1)).saturating_sub(quantities.len());
+    let room = (most / layouts.layouts.len().max(1)).saturating_sub(quantities.len());
     order.truncate(room.max(usize::from(quantities.is_empty())));
     for index in order {
         let quantity = &layouts.quantities[index];
