@@ -186,8 +186,7 @@ impl Core {
     /// Chooses among copies by this rule from now on.
     pub fn choose_copies(&mut self, by: CopyChoice) {
         self.copy_choice = by;
-        self.holds_all = by.holds_all()
-            && self.restoring.as_ref().is_some_and(|restoring| restoring.thread.is_some());
+        self.holds_all = by.holds_all() && self.is_restored_by_md();
     }
 
     /// Cuts requests for data into bios from now on, and chooses a copy for each that is read.

@@ -139,8 +139,7 @@ impl Core {
                 }
             }
         };
-        let is_by_md = self.restoring.as_ref().is_some_and(|by| by.thread.is_some());
-        if is_by_md && laid.is_ok() && matches!(owner, Owner::Caller(_)) {
+        if self.is_restored_by_md() && laid.is_ok() && matches!(owner, Owner::Caller(_)) {
             self.cut_plan(slot, request);
         }
         let plan = &mut self.plans[slot];

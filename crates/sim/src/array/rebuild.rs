@@ -289,25 +289,35 @@ impl Core {
         }
     }
 
+    /// Whether md's thread restores a member, if one is restored.
+    pub(super) fn is_restored_by_md(&self) -> bool {
+        self.restoring.as_ref().is_some_and(|restoring| restoring.thread.is_some())
+    }
+
+    /// The steps of a stage of what is restored as they are sent, each with its place in the stage: md reads the first copy that
+    /// is up, whichever other copies there are.
+    pub(super) fn joined(&self, plan: &Plan, stage: usize) -> Vec<(usize, Request)> {
+        join_steps(plan, plan.stage(stage), self.is_restored_by_md())
+    }
+
     /// Whether the request in `slot` is a piece that md's thread sends itself, not what is written of it.
     pub(super) fn is_read_by_md(&self, slot: usize) -> bool {
         let Active { owner, stage, .. } = &self.active[slot];
-        let is_by_md = self.restoring.as_ref().is_some_and(|restoring| restoring.thread.is_some());
-        is_by_md && *owner == Owner::Rebuild && *stage == 0
+        self.is_restored_by_md() && *owner == Owner::Rebuild && *stage == 0
     }
 
     /// The head of `member` is where a command of what is restored has ended, which began with this step. md's RAID 1 notes that of
     /// the member that it reads (`end_sync_read`), and RAID 10 of the one that it writes, too (`find_bio_disk`).
     pub(super) fn note_restored(&mut self, slot: usize, step: usize, modifies: bool, member: u32) {
-        if self.copy_choice == CopyChoice::Idlest || modifies && self.copy_choice.holds_all() {
+        if self.copy_choice == CopyChoice::Idlest || modifies && self.holds_all {
             return;
         }
-        let plan = &self.plans[slot];
-        let steps = plan.stage_range(self.active[slot].stage);
-        let first = step - steps.start;
-        let joined = join_steps(plan, &plan.steps()[steps], true);
-        let ended =
-            joined.into_iter().find(|&(index, request)| index == first && request.target == member);
+        let (plan, stage) = (&self.plans[slot], self.active[slot].stage);
+        let first = step - plan.stage_range(stage).start;
+        let ended = self
+            .joined(plan, stage)
+            .into_iter()
+            .find(|&(index, request)| index == first && request.target == member);
         if let Some((_, request)) = ended {
             self.members[member as usize].head = request.end();
         }
@@ -357,11 +367,7 @@ pub(super) fn lock_chunk_regions(plan: &mut Plan) {
 /// The steps of a chunk, with adjacent steps of a member joined into one command. Without that, a drive
 /// that writes through would lose a revolution at the end of every interleave. Steps with a choice of
 /// copies stay separate, because the other copies need not be adjacent, unless the first `is_first_read` always.
-pub(super) fn join_steps(
-    plan: &Plan,
-    steps: &[Step],
-    is_first_read: bool,
-) -> Vec<(usize, Request)> {
+fn join_steps(plan: &Plan, steps: &[Step], is_first_read: bool) -> Vec<(usize, Request)> {
     let mut joined: Vec<(usize, Request)> = Vec::new();
     for (index, step) in steps.iter().enumerate() {
         let request = step.request;

@@ -8,7 +8,7 @@
 //! ```
 
 use super::core::{Active, Core, Owner};
-use super::rebuild::{join_steps, lock_chunk_regions};
+use super::rebuild::lock_chunk_regions;
 use crate::{Fault, Nanos, Spent};
 use block::{Place, Request};
 
@@ -23,7 +23,7 @@ impl Core {
         let Some(sector) = own.or(copy.map(|copy| copy.sector)) else { return };
         let mut sectors = of.request.sectors;
         if *owner == Owner::Rebuild {
-            let joined = join_steps(plan, plan.stage(*stage), false);
+            let joined = self.joined(plan, *stage);
             let command = joined.iter().find(|(index, _)| plan.stage_start(*stage) + index == step);
             sectors = command.map_or(sectors, |(_, request)| request.sectors);
         }

@@ -2,7 +2,7 @@
 
 use super::copy_choice::{CopyChoice, Member, Members};
 use super::core::{Command, Core, Name, Owner};
-use super::rebuild::{Restoring, join_steps};
+use super::rebuild::Restoring;
 use crate::{Fault, Nanos, Spent};
 use block::Request;
 use std::ops::Range;
@@ -31,24 +31,22 @@ impl Core {
             self.finish(now, slot, &Spent::NONE);
             return 0;
         }
-        let plan = &self.plans[slot];
-        let steps = plan.stage_range(active.stage);
+        let (plan, stage) = (&self.plans[slot], active.stage);
+        let steps = plan.stage_range(stage);
         if active.owner != Owner::Rebuild {
             active.progress.sent(steps.len() as u32);
             return self.send_steps(slot, steps, send);
         }
-        let (first, steps) = (steps.start, &plan.steps()[steps]);
-        let is_by_md = self.restoring.as_ref().is_some_and(|by| by.thread.is_some());
-        let joined = join_steps(plan, steps, is_by_md);
-        active.progress.sent(joined.len() as u32);
+        let joined = self.joined(plan, stage);
+        self.active[slot].progress.sent(joined.len() as u32);
         // md reads the first copy that is up.
-        let by = if is_by_md { CopyChoice::First } else { self.copy_choice };
+        let by = if self.is_restored_by_md() { CopyChoice::First } else { self.copy_choice };
         let counts = !self.holds_all;
         for (index, Request { sectors, .. }) in joined {
             let members = Members { each: &self.members, are_held: false };
-            let chosen = by.choose(members, plan, &steps[index]);
+            let chosen = by.choose(members, plan, &plan.steps()[steps.start + index]);
             let request = Request { sectors, ..chosen };
-            let name = Name::of(slot, first + index, &request);
+            let name = Name::of(slot, steps.start + index, &request);
             if counts {
                 self.members[request.target as usize].sent(&request);
             }

@@ -291,9 +291,10 @@ impl Executor {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
+    /// Nothing happens but what the tasks do.
     struct Nothing;
 
     impl World for Nothing {
@@ -306,7 +307,7 @@ mod tests {
         }
     }
 
-    fn nothing() -> Rc<dyn World> {
+    pub(crate) fn nothing() -> Rc<dyn World> {
         Rc::new(Nothing)
     }
 

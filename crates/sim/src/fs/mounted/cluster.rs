@@ -165,23 +165,10 @@ impl Mounted {
 #[cfg(test)]
 mod tests {
     use super::Vnode;
-    use crate::Nanos;
-    use crate::fs::clock::{Clock, Executor, World};
+    use crate::fs::clock::tests::nothing;
+    use crate::fs::clock::{Clock, Executor};
     use std::cell::Cell;
     use std::rc::Rc;
-
-    /// Nothing happens but what the tasks do.
-    struct Nothing;
-
-    impl World for Nothing {
-        fn next_event(&self) -> Option<Nanos> {
-            None
-        }
-
-        fn proceed(&self, _: Nanos) -> Option<Nanos> {
-            None
-        }
-    }
 
     /// Each of the tasks works for some ns, has the file for some, and again. Returns how often one had it.
     fn locked(works_ns: [u64; 3], holds_ns: [u64; 3]) -> u64 {
@@ -203,8 +190,7 @@ mod tests {
                 }
             });
         }
-        let world: Rc<dyn World> = Rc::new(Nothing);
-        executor.run(&world);
+        executor.run(&nothing());
         count.get()
     }
 
