@@ -57,8 +57,12 @@ fn of_most(
     let count = cells.len();
     drop(cells);
     let mut points = verdict.points.clone();
+    let data = data(results, verdict, published, most);
+    let on_this_page = |text| Point { about: "on this page".into(), text };
     if count > most {
-        points.push(Point { about: "on this page".into(), text: thin::words(count) });
+        points.push(on_this_page(thin::words(count)));
+    } else if let Some(left_out) = data["left_out"].as_u64().filter(|&count| count > 0) {
+        points.push(on_this_page(thin::words_of_quantities(left_out)));
     }
     let source = manifest.imported.as_ref().map(|imported| format!(" {}.", imported.source));
     let sections = [
@@ -75,7 +79,7 @@ fn of_most(
         reasons: &reasons,
         sections: &filled(SECTIONS, &sections),
         footer: &format!("Made by ileave {}.{}", manifest.ileave, source.unwrap_or_default()),
-        data: &data(results, verdict, published, most),
+        data: &data,
         scripts: &[MULTIPLES, SCRIPT],
     })
 }
@@ -159,6 +163,7 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>, mos
         "quantities": quantities,
         "layouts": told.layouts,
         "rows": told.rows,
+        "left_out": told.left_out,
         "all": all,
         "sweeps": curves::sweeps(results, most),
         "decisive": decisive(verdict, &ats),
@@ -236,7 +241,9 @@ fn quantities(
     });
     // The others would be too many rows; what the layouts are ranked by is there.
     let room = (most / layouts.layouts.len().max(1)).saturating_sub(quantities.len());
+    let measured = order.len();
     order.truncate(room.max(usize::from(quantities.is_empty())));
+    told.left_out = measured - order.len();
     for index in order {
         let quantity = &layouts.quantities[index];
         let name = quantity.called();
@@ -392,6 +399,17 @@ mod tests {
 
     fn list(json: &Json) -> &[Json] {
         json.as_array().unwrap()
+    }
+
+    /// From 323 layouts on, pages had fewer and fewer of the quantities that were measured, and did not say so.
+    #[test]
+    fn quantities_that_have_no_room_are_told_of() {
+        let (results, verdict) =
+            results(&["workload.w.depth", "workload.w.block", "volume.interleave"]);
+        let says = |most| {
+            of_most(&results, &verdict, None, most).contains("of the quantities are not here")
+        };
+        assert!(says(120) && !says(10_000));
     }
 
     /// 100,000 cells made a page of 216 MB, and 5.3 GB of memory.

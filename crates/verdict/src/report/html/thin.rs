@@ -91,6 +91,14 @@ pub(super) fn middle(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     median(&values.flatten().collect::<Vec<_>>())
 }
 
+/// What a page says where so many of the quantities measured had no room.
+pub(super) fn words_of_quantities(left_out: u64) -> String {
+    format!(
+        "there are too many layouts for all that was measured: {left_out} of the quantities are not here; what layouts are ranked by \
+         is. All trials: `ileave report DIR --csv`"
+    )
+}
+
 /// What a page says where it does not have all of its `cells`.
 pub(super) fn words(cells: usize) -> String {
     format!(

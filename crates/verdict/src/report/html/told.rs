@@ -17,6 +17,8 @@ pub(super) struct Told {
     places: BTreeMap<String, usize>,
     /// The quantity by its place, the layout by its place, value, low, high and trials.
     pub(super) rows: Vec<Json>,
+    /// How many quantities were measured, and had no room.
+    pub(super) left_out: usize,
 }
 
 impl Told {
