@@ -93,7 +93,8 @@ pub(crate) fn tune(py: Python<'_>, wanted: Wanted) -> PyResult<Tuned> {
         let results = wanted.results.clone();
         let (mut posed, mut warnings) = posed(wanted)?;
         if let Some(directory) = results {
-            posed.take(&directory, &rig).map_err(|error| error.context("results"))?;
+            let said = posed.take(&directory, &rig).map_err(|error| error.context("results"))?;
+            warnings.extend(said);
         }
         let found = tune_experiment(&posed, &open, None, &mut |_| ())?;
         warnings.extend_from_slice(&found.warnings);

@@ -93,12 +93,12 @@ impl Posed {
         posed.space(open, &beforehand).map(|_| ())
     }
 
-    /// Takes what a results directory has, which must be of this experiment on `rig`.
+    /// Takes what a results directory has, which must be of this experiment on `rig`. Returns what to say of what is left of it.
     ///
     /// # Errors
     ///
     /// Where it cannot be read, or is of something else.
-    pub fn take(&mut self, directory: &Path, rig: &dyn Rig) -> Result<()> {
+    pub fn take(&mut self, directory: &Path, rig: &dyn Rig) -> Result<Option<String>> {
         let read = lab::read_results(directory)?;
         let run = Run::plan(&self.experiment, rig)?;
         let manifest = run.manifest();
@@ -114,8 +114,17 @@ impl Posed {
         // Later repeats of a run have other seeds than those that the search gives the same numbers, and are no pairs of these.
         let planned = run.trials().iter().map(|trial| trial.repeat + 1).max().unwrap_or(0);
         let of_same_seeds = |record: &Record| record.repeat < planned;
-        self.known = read.records.into_iter().filter(of_same_seeds).collect();
-        Ok(())
+        let (known, left): (Vec<Record>, Vec<Record>) =
+            read.records.into_iter().partition(of_same_seeds);
+        self.known = known;
+        Ok((!left.is_empty()).then(|| {
+            format!(
+                "{}: {} of its {} trials are not used: the search has other seeds for its later repeats",
+                directory.display(),
+                left.len(),
+                left.len() + self.known.len()
+            )
+        }))
     }
 
     /// Bytes that can be used of what a trial runs on: of whole drives, where it takes a part of them.

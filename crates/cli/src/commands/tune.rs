@@ -69,7 +69,8 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     }
     if let (Asked::Experiment(posed), Some(directory)) = (&mut asked, &flags.results) {
         let rig = open(&posed.experiment)?;
-        posed.take(directory, &*rig).map_err(|error| error.context("--results"))?;
+        let said = posed.take(directory, &*rig).map_err(|error| error.context("--results"))?;
+        said.iter().for_each(|said| warn(said));
     }
     let open_slower = opener(rigs.confirm.unwrap_or(rigs.search));
     let count = flags.confirm.map_or(0, |count| count as usize);
