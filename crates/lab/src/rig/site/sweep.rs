@@ -4,6 +4,7 @@ use super::PREFIX;
 use super::shell::PROMISED;
 use crate::error::{Error, Result};
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -54,7 +55,22 @@ pub(super) fn take_down(site: &Path) -> Result<()> {
     if let Some(at) = mounts_below(site).first() {
         return Err(left(site, &format!("{} is still mounted", at.display())));
     }
-    fs::remove_dir_all(site).map_err(|error| left(site, &error.to_string()))
+    until_empty(|| fs::remove_dir_all(site)).map_err(|error| left(site, &error.to_string()))
+}
+
+/// Removes a directory, again while that finds it not empty: what this program is about to stop may add a file meanwhile.
+fn until_empty(mut remove: impl FnMut() -> std::io::Result<()>) -> std::io::Result<()> {
+    let start = Instant::now();
+    loop {
+        match remove() {
+            Err(error)
+                if error.kind() == ErrorKind::DirectoryNotEmpty && start.elapsed() < BUSY =>
+            {
+                sleep(Duration::from_millis(5));
+            }
+            result => return result,
+        }
+    }
 }
 
 /// Ends what runs in a site, and unmounts all that is mounted below it.
@@ -192,6 +208,29 @@ fn tell(program: &str, arguments: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A run that was ended left its directory: a trial that was about to stop had added a file while the others were removed.
+    #[test]
+    fn what_is_added_meanwhile_goes_too() {
+        let parent = tempfile::tempdir().unwrap();
+        let site = parent.path().join("site");
+        fs::create_dir(&site).unwrap();
+        let mut adds = 2;
+        until_empty(|| {
+            // The trial is faster than the last step of the removal.
+            let added = site.join("journal");
+            if adds > 0 {
+                File::create(&added)?;
+            } else {
+                fs::remove_file(&added)?;
+            }
+            adds -= 1;
+            fs::remove_dir(&site)
+        })
+        .unwrap();
+        assert!(!site.exists());
+        assert_eq!(until_empty(|| fs::remove_dir(&site)).unwrap_err().kind(), ErrorKind::NotFound);
+    }
 
     /// A program with much memory takes a while to end: what it has open is closed last.
     #[test]
