@@ -18,15 +18,6 @@ impl Held {
         file.try_lock().map(|()| Held(file))
     }
 
-    /// Locks a file against those that want it alone.
-    ///
-    /// # Errors
-    ///
-    /// Where another has it alone, or it cannot be locked.
-    pub fn beside_others(file: File) -> Result<Self, TryLockError> {
-        file.try_lock_shared().map(|()| Held(file))
-    }
-
     /// Locks a file against all others where it can be locked; nothing where another has it. Not every file system has locks.
     pub fn alone_where_it_can_be(file: File) -> Option<Self> {
         let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
@@ -65,12 +56,11 @@ mod tests {
         let open = || File::options().create(true).append(true).open(&name).unwrap();
         let held = Held::alone(open()).unwrap();
         let of_child = held.try_clone().unwrap();
-        assert!(Held::alone(open()).is_err() && Held::beside_others(open()).is_err());
+        assert!(Held::alone(open()).is_err());
         assert!(Held::alone_where_it_can_be(open()).is_none());
         drop(held);
-        let shared = Held::beside_others(open()).expect("it is not locked any more");
-        assert!(Held::beside_others(open()).is_ok() && Held::alone(open()).is_err());
-        drop((shared, of_child));
+        let again = Held::alone(open()).expect("it is not locked any more");
+        drop((again, of_child));
         std::fs::remove_file(name).unwrap();
     }
 }
