@@ -70,7 +70,9 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     if let (Asked::Experiment(posed), Some(directory)) = (&mut asked, &flags.results) {
         let rig = open(&posed.experiment)?;
         let said = posed.take(directory, &*rig).map_err(|error| error.context("--results"))?;
-        said.iter().for_each(|said| warn(said));
+        if let Some(said) = said {
+            warn(&said);
+        }
     }
     let open_slower = opener(rigs.confirm.unwrap_or(rigs.search));
     let count = flags.confirm.map_or(0, |count| count as usize);
@@ -89,13 +91,8 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
     bar.finish();
     drop(pulse);
     let found = found?;
-    // With --fs some levels cannot be built under some file systems: that is expected, and not warned of.
-    let is_expected = |warning: &str| {
-        !flags.fs.is_empty()
-            && (warning.contains("left out `") || warning.contains("`volume.interleave` has"))
-    };
-    let warnings = found.warnings.iter().filter(|warning| !is_expected(warning));
-    warnings.for_each(|warning| warn(warning));
+    let is_news = |warning: &&String| !is_expected(flags, warning);
+    found.warnings.iter().filter(is_news).for_each(|warning| warn(warning));
     let written = PAGE.also(flags.html.as_deref(), || found.html())?;
     let output = if flags.json { print_json(&found.json()) } else { found.text() + &written };
     // As `ileave report` does: what was measured is printed, and the command fails.
@@ -106,6 +103,12 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
         return Err(error);
     }
     Ok(output)
+}
+
+/// With --fs some levels cannot be built under some file systems: that is no news.
+fn is_expected(flags: &TuneFlags, warning: &str) -> bool {
+    !flags.fs.is_empty()
+        && (warning.contains("left out `") || warning.contains("`volume.interleave` has"))
 }
 
 /// What is asked.
