@@ -55,7 +55,7 @@ pub use sections::{KindKeys, SECTIONS, SectionKeys, factors, factors_as_written,
 pub use stated::stated_drives;
 pub use store::members::{MemberSpec, parse_members, stated_members};
 pub use stripe_cache::STRIPE_CACHE_ROWS;
-pub(crate) use stripe_cache::check_stripe_cache;
+pub(crate) use stripe_cache::{check_stripe_cache, told_without_stripe_cache};
 pub use trial::{Cell, Setup, Trial};
 pub use volume::{InUse, Member, Scheduling, Volume, VolumeKeys};
 

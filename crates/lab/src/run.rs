@@ -5,7 +5,10 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
-use crate::experiment::{Experiment, Plan, Trial, check_stripe_cache, factors_as_written, no_kind};
+use crate::experiment::{
+    Experiment, Plan, Trial, check_stripe_cache, factors_as_written, no_kind,
+    told_without_stripe_cache,
+};
 use crate::rig::{Rig, example_sizes, memory, not_linuxs, small_queues, sorted};
 use crate::runner::{self, Enough, Finished, Outcome, Part, Progress, same_cell};
 use crate::trace;
@@ -402,28 +405,26 @@ pub fn check_rig(experiment: &Experiment, rig: &str) -> Result<()> {
 /// Takes the cells out of the plan that no system makes, each with a warning; where there are no others, admitting says
 /// why.
 fn leave_out_impossible(plan: &mut Plan, rig: &dyn Rig) {
-    let firsts = plan.trials.iter().filter(|trial| trial.is_first());
-    let cells = firsts.clone().count();
-    let impossible: Vec<(String, String)> = firsts
-        .filter_map(|trial| {
-            let at = crate::record::label(&crate::record::at_json(&trial.cell));
-            let no_cache = check_stripe_cache(&trial.setup.volume).err();
-            let why = no_cache.map(|error| error.to_string()).or_else(|| rig.impossible(trial))?;
-            let said = format!("left out `{}` at {at}: {why}", trial.cell.workload);
-            Some((runner::key_of(trial), said))
-        })
-        .collect();
-    if impossible.is_empty() || impossible.len() == cells {
+    let has_no_cache = |trial: &&Trial| check_stripe_cache(&trial.setup.volume).is_err();
+    let (no_cache, others): (Vec<&Trial>, Vec<&Trial>) =
+        plan.trials.iter().filter(|trial| trial.is_first()).partition(has_no_cache);
+    let mut left_out: BTreeSet<String> = no_cache.iter().copied().map(runner::key_of).collect();
+    let mut said: Vec<String> = told_without_stripe_cache(&no_cache).into_iter().collect();
+    let cells = no_cache.len() + others.len();
+    for trial in others {
+        let Some(why) = rig.impossible(trial) else { continue };
+        let at = crate::record::label(&crate::record::at_json(&trial.cell));
+        said.push(format!("left out `{}` at {at}: {why}", trial.cell.workload));
+        left_out.insert(runner::key_of(trial));
+    }
+    if left_out.is_empty() || left_out.len() == cells {
         return;
     }
-    plan.trials.retain(|trial| {
-        let key = runner::key_of(trial);
-        impossible.iter().all(|(known, _)| *known != key)
-    });
+    plan.trials.retain(|trial| !left_out.contains(&runner::key_of(trial)));
     for (number, trial) in plan.trials.iter_mut().enumerate() {
         trial.number = number;
     }
-    plan.warnings.extend(impossible.into_iter().map(|(_, said)| said));
+    plan.warnings.extend(said);
 }
 
 fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {

@@ -1,8 +1,9 @@
 //! The rows in the stripe cache of md's RAID 4, 5 and 6, and which levels have one.
 
-use super::Volume;
+use super::{Trial, Volume};
 use crate::error::{Error, Result};
 use block::LEVELS;
+use std::collections::BTreeSet;
 
 /// Rows that md gives a stripe cache by itself (`NR_STRIPES` in `drivers/md/raid5.c`).
 pub const STRIPE_CACHE_ROWS: u32 = 256;
@@ -20,12 +21,30 @@ pub(crate) fn check_stripe_cache(volume: &Volume) -> Result<()> {
     let which = if volume.controller.is_some() { " behind a controller" } else { "" };
     Err(Error::input(format!(
         "`volume.stripe_cache` = {rows}: `volume.level` = {level}{which} has no stripe cache; leave it out, or take {}",
-        levels()
+        levels_with_one()
     )))
 }
 
+/// That these trials are left out, in a line for all of them: a sweep over levels of which some have a stripe cache has many.
+pub(crate) fn told_without_stripe_cache(left_out: &[&Trial]) -> Option<String> {
+    let levels: BTreeSet<&str> =
+        left_out.iter().map(|trial| trial.setup.volume.level.name).collect();
+    let levels: Vec<&str> = levels.into_iter().collect();
+    let (cells, are) = match left_out.len() {
+        0 => return None,
+        1 => ("cell", "is"),
+        _ => ("cells", "are"),
+    };
+    Some(format!(
+        "`volume.stripe_cache`: {} {cells} {are} left out, as there is no stripe cache there ({}); these have one: {}",
+        left_out.len(),
+        levels.join(", "),
+        levels_with_one()
+    ))
+}
+
 /// The levels that have one, each shape once: rotations of it are named like it, and so are stripes over several.
-fn levels() -> String {
+fn levels_with_one() -> String {
     let having = LEVELS.iter().filter(|level| level.has_stripe_cache() && level.nested().is_none());
     let having: Vec<&str> = having.map(|level| level.name).collect();
     let is_rotation = |name: &str| {
@@ -40,6 +59,8 @@ fn levels() -> String {
 mod tests {
     use super::*;
     use crate::experiment::{Experiment, Plan};
+    use crate::rig::sim::Sim;
+    use crate::run::Run;
 
     fn said(volume: &str) -> Option<String> {
         let text = format!(
@@ -69,6 +90,28 @@ mod tests {
             assert_eq!(said(&format!("level = '{level}'\nstripe_cache = 1024")), None, "{level}");
         }
         assert_eq!(said("level = 'stripe'\nstripe_cache = 256"), None, "what every level has");
+    }
+
+    /// A file that `tune` saved had a warning for each of 21 cells.
+    #[test]
+    fn a_sweep_leaves_out_what_has_none_in_one_line() {
+        let text = "[volume]\ndrives = '4xst18000nm000j'\nlevel = ['md-raid10', 'stripe', 'md-raid5']\nstripe_cache = [256, 1024]\n\
+                    interleave = ['64KiB', '128KiB']\n[workload.w]\nkind = 'random'\ncount = 1";
+        let run = Run::plan(&Experiment::parse("x.toml", text).unwrap(), &Sim).unwrap();
+        let cells = run.trials().iter().filter(|trial| trial.repeat == 0).count();
+        assert_eq!(cells, 3 * 2 + 2, "each once, and RAID 5 with both caches");
+        let said: Vec<&String> =
+            run.warnings().iter().filter(|said| said.contains("stripe_cache")).collect();
+        assert_eq!(
+            said,
+            [
+                "`volume.stripe_cache`: 4 cells are left out, as there is no stripe cache there (md-raid10, stripe); these have one: \
+                 lvm-raid5, md-raid4, md-raid5 or md-raid6"
+            ]
+        );
+        let none = text.replace(", 'md-raid5']", "]").replace("[256, 1024]", "1024");
+        let none = Run::plan(&Experiment::parse("x.toml", &none).unwrap(), &Sim).unwrap();
+        assert!(none.admit().unwrap_err().to_string().contains("has no stripe cache"));
     }
 
     /// A log beside RAID 5 is a mirror.
