@@ -104,6 +104,11 @@ impl Manifest {
         self.modelled() && self.machine.contains_key("kernel")
     }
 
+    /// Whether the host was a model, too: neither a kernel nor a disk was there.
+    pub fn host_is_modelled(&self) -> bool {
+        self.modelled() && !self.host_is_real()
+    }
+
     /// What the results say they are about, in the words of `--objective`.
     pub fn objective(&self) -> Option<String> {
         let own = self.settings().get("objective").and_then(toml::Value::as_str).map(String::from);

@@ -132,10 +132,9 @@ impl Plan<'_> {
             return self.members - of.groups * survived;
         }
         let copies = survived + 1;
-        match self.level.name {
-            name if name.starts_with("md-raid5") || name == "md-raid4" => self.members - 1,
-            name if name.starts_with("md-raid6") => self.members - 2,
-            _ => (self.members / copies).max(1),
+        match self.level.parity_members() {
+            0 => (self.members / copies).max(1),
+            parity => self.members - parity,
         }
     }
 

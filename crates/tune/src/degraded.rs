@@ -13,7 +13,6 @@ use crate::space::{At, Open, Space, alone, run_all};
 use crate::spares::{self, MoreSpares};
 use crate::tried::{Tried, is_at};
 use lab::experiment::{Experiment, Trial};
-use lab::rig::KINDS;
 use lab::run::Run;
 use lab::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -190,7 +189,7 @@ pub(crate) fn of_posed(
     (known, rows): (&[Record], &mut [FrontRow]),
 ) -> bool {
     let is_asked = |path: &String| path.ends_with(FAILED.0);
-    if space.manifest.rig != KINDS[0].name || space.experiment.settings().keys().any(is_asked) {
+    if !space.manifest.host_is_modelled() || space.experiment.settings().keys().any(is_asked) {
         return true;
     }
     let mut ran = Vec::new();

@@ -9,7 +9,6 @@ use crate::tried::{short_trial, take_as_steady};
 use crate::turns::{CHOSEN, ERROR_MAX, Line, MOVES, Rests, rest};
 use lab::Result;
 use lab::experiment::Experiment;
-use lab::rig::KINDS;
 use lab::run::Run;
 use std::cell::Cell;
 use store::Manifest;
@@ -151,7 +150,7 @@ pub(crate) fn found(
 /// Whether the model is what measures, and short trials cut the work short.
 fn is_asked(space: &Space) -> bool {
     let experiment = &space.experiment;
-    space.manifest.rig == KINDS[0].name
+    space.manifest.host_is_modelled()
         && !experiment.searches_a_rate()
         && experiment.workloads.iter().all(|name| is_cut_short(experiment, name))
 }

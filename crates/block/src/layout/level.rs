@@ -287,13 +287,11 @@ impl Level {
             if members.is_multiple_of(copies) { members / copies } else { members }
         };
         match self.kind {
-            Kind::Rows(Code::P, _) => members.saturating_sub(1),
-            Kind::Rows(Code::PQ, _) => members.saturating_sub(2),
+            Kind::Rows(code, _) => members.saturating_sub(code.members()),
             Kind::Pairs(_) => near(2),
             Kind::Copies(Spread::Near, copies) => near(copies as usize),
             Kind::Nested(groups, code) => {
-                let parities = if code == Code::P { 1 } else { 2 };
-                lcm(groups, (members / groups).saturating_sub(parities).max(1))
+                lcm(groups, (members / groups).saturating_sub(code.members()).max(1))
             }
             Kind::Mirror => 1,
             _ => members,
@@ -303,6 +301,15 @@ impl Level {
     /// Whether md can keep a partial parity log for it (`raid5-ppl.c`).
     pub fn has_ppl(&self) -> bool {
         self.name.starts_with("md-raid5") && self.nested().is_none()
+    }
+
+    /// Members of each row that hold parity: 1 of RAID 4 and 5, 2 of RAID 6, of a nested level 1 or 2 in each of its groups;
+    /// none of the others.
+    pub fn parity_members(&self) -> usize {
+        match self.kind {
+            Kind::Rows(code, _) | Kind::Nested(_, code) => code.members(),
+            _ => 0,
+        }
     }
 
     /// Where it puts its copies, if it is md's RAID 10.

@@ -47,6 +47,16 @@ pub enum Code {
     PQ,
 }
 
+impl Code {
+    /// Members of a row that hold it.
+    pub const fn members(self) -> usize {
+        match self {
+            Code::P => 1,
+            Code::PQ => 2,
+        }
+    }
+}
+
 /// How new parity is computed where a row is not written as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteRule {

@@ -2,7 +2,7 @@
 
 use super::{BLOCK, Bare, FileSystemKind, MakesFiles};
 use crate::error::{Error, Result};
-use crate::keys::{Section, Takes, choice, keys, words};
+use crate::keys::{FromValue, Section, Takes, Value, Word, choice, keys, words};
 use sim::fs::ffs::geometry::{Cylinders, Geometry, Newfs, Options, Version};
 use sim::fs::ffs::mount::{Mode, Mount, System};
 use sim::fs::ffs::{Ffs, Placement};
@@ -52,11 +52,18 @@ words! {
     }
 }
 
-words! {
-    impl Mode {
-        Sync = "sync",
-        SoftUpdates = "softdep",
-        Async = "async",
+impl Word for Mode {
+    const WORDS: &'static [&'static str] = Mode::WORDS;
+
+    fn of_word(word: &str) -> Option<Self> {
+        Mode::named(word)
+    }
+}
+
+impl FromValue for Mode {
+    fn from_value(value: &Value) -> Option<Self> {
+        let Value::Text(word) = value else { return None };
+        Mode::named(word)
     }
 }
 

@@ -7,8 +7,6 @@ use super::trees::TreeKeys;
 use super::{Build, Kind};
 use crate::error::{Error, Result};
 use crate::keys::{FromValue, SIZE_OR_ZERO, Takes, Value, keys, load};
-use sim::fs::ffs::Ffs;
-use sim::fs::ffs::mount::Mode;
 use sim::fs::program::{modelled, newfs, pipe, tree};
 use sim::fs::{Files as _, Lap};
 use std::sync::Arc;
@@ -26,15 +24,13 @@ keys! {
 const REMOUNT: Takes = Takes::Word(&["same", "sync", "softdep", "async"]);
 
 /// How the file system is mounted again; `None` for as before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Remount(Option<Mode>);
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Remount(Option<String>);
 
 impl FromValue for Remount {
     fn from_value(value: &Value) -> Option<Self> {
-        if *value == Value::Text("same".into()) {
-            return Some(Remount(None));
-        }
-        Mode::from_value(value).map(|mode| Remount(Some(mode)))
+        let Value::Text(mode) = value else { return None };
+        Some(Remount((mode != "same").then(|| mode.clone())))
     }
 }
 
@@ -95,13 +91,12 @@ impl Program for Untar {
         let pipe_bytes = self.keys.pipe_sectors * block::SECTOR_BYTES;
         let [made, unpacked] = unpack(on, &self.tree, pipe_bytes)?;
         let umount_after_tar_s = remount(on)?;
-        if let Remount(Some(mode)) = self.keys.remount {
-            let remounted = |ffs: &mut Ffs| ffs.mount_as(mode);
-            on.session.files().at_once_as(remounted).ok_or_else(|| {
-                Error::input(
-                    "`remount` takes a mount of FFS; leave it out, or take `fs.kind` = ffs",
-                )
-            })?;
+        if let Remount(Some(mode)) = &self.keys.remount
+            && !on.session.files().at_once(|file_system| file_system.remount(mode))
+        {
+            return Err(Error::input(format!(
+                "`remount` = {mode} is a mount of FFS; leave it out, or take `fs.kind` = ffs"
+            )));
         }
         let removed = on.only(modelled::remove_all(on.session.files().clone()))?.1;
         let umount_after_rm_s = remount(on)?;

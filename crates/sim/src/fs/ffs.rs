@@ -30,7 +30,7 @@ use bodies::Bodies;
 use directory::Directory;
 use geometry::Geometry;
 use group::Group;
-use mount::{Mode, Mount, Role};
+use mount::{Mount, Role};
 use place::Totals;
 use rand_pcg::Pcg64Mcg;
 use soft_updates::SoftUpdates;
@@ -154,11 +154,6 @@ impl Ffs {
     /// Its geometry.
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
-    }
-
-    /// Sets how it is mounted from here on; nothing may be left to write.
-    pub fn mount_as(&mut self, mode: Mode) {
-        self.mount.mode = mode;
     }
 
     fn block_bytes(&self) -> u64 {

@@ -17,7 +17,6 @@ use super::files::FsError;
 use super::kernel::{Delay, Extent, Pool};
 use crate::Nanos;
 use block::Op;
-use std::any::Any;
 use std::rc::Rc;
 
 /// The number of a file or directory. 0 is none: it is the owner of metadata blocks.
@@ -223,7 +222,7 @@ pub struct Policy {
 ///
 /// [`take_steps`](Self::take_steps) returns the steps that `&mut self` calls note. A call that fails
 /// may have noted steps, too: what it read before it failed.
-pub trait FileSystem: Any {
+pub trait FileSystem: 'static {
     /// The root directory.
     fn root(&self) -> Ino;
 
@@ -417,6 +416,11 @@ pub trait FileSystem: Any {
 
     /// What mount(8) reads and writes of the raw device.
     fn mount(&mut self) -> Vec<Access>;
+
+    /// Mounts it in another mode, by the word of its mount command, once nothing is left to write; whether it has that mode.
+    fn remount(&mut self, _mode: &str) -> bool {
+        false
+    }
 
     /// What umount(8) writes to the raw device, once all is synced.
     fn unmount(&mut self) -> Vec<Access>;

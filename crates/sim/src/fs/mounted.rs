@@ -13,7 +13,6 @@ use crate::Nanos;
 use crate::by_number::ByNumber;
 use cluster::Vnode;
 use freed::Freed;
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -134,11 +133,6 @@ impl Mounted {
         let result = work(file_system);
         file_system.settle();
         result
-    }
-
-    /// The same with the methods of file system type `F`; `None` where it is of another type.
-    pub fn at_once_as<F: FileSystem, T>(&self, work: impl FnOnce(&mut F) -> T) -> Option<T> {
-        self.at_once(|file_system| (file_system as &mut dyn Any).downcast_mut().map(work))
     }
 
     fn open_file(&self, ino: Ino) -> OpenFile {

@@ -185,13 +185,14 @@ fn a_tree_is_removed_as_it_is_mounted_then() {
     let spec =
         tree::TreeSpec { files: 500, directories: 50, depth: 2, file_bytes: 5000, large_files: 0 };
     let tree = Arc::new(tree::Tree::new(&spec, 1));
-    let waited = [Mode::Async, Mode::Sync].map(|mode| {
+    let waited = ["async", "sync"].map(|mode| {
         let mut session = session_of(System::NetBsd2, Version::Ufs1, Mode::Async);
         let archive = at_hand(&session);
         session.run([tree::extract(session.files().clone(), Arc::clone(&tree), archive)]);
         let files = session.files().clone();
         session.run([async move { files.remount().await }]);
-        session.files().at_once_as(|ffs: &mut Ffs| ffs.mount_as(mode)).unwrap();
+        assert!(!session.files().at_once(|file_system| file_system.remount("data=ordered")));
+        assert!(session.files().at_once(|file_system| file_system.remount(mode)));
         let (_, lap) = session.run([tree::remove_all(session.files().clone())]);
         session.files().check();
         lap.traffic.waited_writes

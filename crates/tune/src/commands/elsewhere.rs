@@ -30,11 +30,12 @@ pub(super) fn of_system(plan: &Plan<'_>, system: &str) -> Vec<Command> {
 
 fn lines(plan: &Plan<'_>) -> Vec<Line> {
     let copies = plan.level.losses_survived(plan.members) + 1;
+    let parity = plan.level.parity_members();
     let lines = match plan.level.name {
         _ if plan.level.nested().is_some() => groups(plan),
         name if name.starts_with("md-stripe") => stripe(plan),
-        name if name.starts_with("md-raid5") || name == "md-raid4" => one_parity(plan),
-        name if name.starts_with("md-raid6") => two_parities(plan),
+        name if name.starts_with("md-") && parity == 1 => one_parity(plan),
+        name if name.starts_with("md-") && parity == 2 => two_parities(plan),
         "md-mirror" => mirror(plan),
         // One set of copies is a mirror.
         name if name.starts_with("md-raid10") && copies == plan.members => mirror(plan),

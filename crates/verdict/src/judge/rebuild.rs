@@ -72,8 +72,7 @@ fn by_condition<'r>(manifest: &Manifest, own: impl Iterator<Item = &'r Record>) 
 pub(super) fn doubt(manifest: &Manifest, records: &[Record]) -> Option<Point> {
     let settings = manifest.settings();
     let is_restored = |is: fn(&Level, usize) -> bool| {
-        manifest.modelled()
-            && !manifest.host_is_real()
+        manifest.host_is_modelled()
             && records.iter().any(|record| {
                 let stated = Stated::new(&record.at, &record.workload, &settings);
                 let level = stated.value("volume.level").and_then(|level| level.parse().ok());

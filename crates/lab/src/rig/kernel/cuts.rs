@@ -7,7 +7,6 @@ use crate::experiment::Trial;
 use crate::record::Measured;
 use crate::rig::mounted::{Cut, Found};
 use crate::workload::Cuts;
-use block::Level;
 use std::fmt::Write as _;
 use uml::medium::Medium;
 use uml::recording::Recording;
@@ -103,14 +102,14 @@ const DATA_OFFSET_AT: usize = 128;
 /// Pages of the members' data that are no copies of each other, or whose sum is not zero; 0 for levels that have
 /// neither copies of all nor one parity.
 fn torn_pages(trial: &Trial, media: &[Medium]) -> u64 {
-    let Level { name, .. } = trial.setup.volume.level;
-    let is_mirror = name == "md-mirror";
-    let has_rows = name.starts_with("md-raid5") || name == "md-raid4";
+    let level = trial.setup.volume.level;
+    let is_mirror = level.name == "md-mirror";
+    let has_rows = level.name.starts_with("md-") && level.parity_members() == 1;
     if !(is_mirror || has_rows) {
         return 0;
     }
     // Members of arrays side by side are added up with those of their own array only.
-    let groups = trial.setup.volume.level.nested().map_or(1, |of| of.groups);
+    let groups = level.nested().map_or(1, |of| of.groups);
     let arrays = media.chunks_exact(media.len() / groups);
     arrays.map(|members| torn_pages_of(members, is_mirror)).sum()
 }

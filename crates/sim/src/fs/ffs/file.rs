@@ -20,11 +20,6 @@ impl Ffs {
         self.inode(ino).bytes
     }
 
-    /// The size of a block in bytes.
-    pub fn bytes_per_block(&self) -> u64 {
-        self.block_bytes()
-    }
-
     /// The blocks that a file has.
     pub fn blocks_of(&self, ino: Ino) -> u64 {
         self.inode(ino).blocks.len() as u64

@@ -72,6 +72,17 @@ pub enum Mode {
     Async,
 }
 
+impl Mode {
+    /// What mount(8) and an experiment call them.
+    pub const WORDS: &'static [&'static str] = &["sync", "softdep", "async"];
+
+    /// The mode of this word.
+    pub fn named(word: &str) -> Option<Self> {
+        let at = Self::WORDS.iter().position(|known| *known == word)?;
+        Some([Mode::Sync, Mode::SoftUpdates, Mode::Async][at])
+    }
+}
+
 /// A mounted file system's rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mount {

@@ -4,7 +4,7 @@ use super::directory::{DIRECTORY_BLOCK_BYTES, Directory, Purpose};
 use super::mount::Role;
 use super::{Ffs, Ino, ROOT};
 use crate::fs::files::FsError;
-use crate::fs::filesystem::{Block, Step};
+use crate::fs::filesystem::Step;
 use std::rc::Rc;
 
 impl Ffs {
@@ -205,11 +205,6 @@ impl Ffs {
             self.read(block);
         }
         Ok(())
-    }
-
-    /// The block of a file's inode.
-    pub fn inode_block_of(&self, ino: Ino) -> Block {
-        self.inode_block(ino)
     }
 
     fn directory(&self, ino: Ino) -> Result<&Directory, FsError> {

@@ -161,6 +161,12 @@ impl FileSystem for Ffs {
         self.mount_accesses()
     }
 
+    fn remount(&mut self, mode: &str) -> bool {
+        let mode = Mode::named(mode);
+        self.mount.mode = mode.unwrap_or(self.mount.mode);
+        mode.is_some()
+    }
+
     fn unmount(&mut self) -> Vec<Access> {
         self.unmount_accesses()
     }
