@@ -42,8 +42,8 @@ pub use device::{
 };
 pub use flash::Flash;
 pub use host::{
-    BlocksAhead, Charged, Deadline, Delay, Driver, Limiter, Order, PerStripe, Plugs, Processor,
-    Programs, Scheduler, Splitter, Throttle, Trace, Traced, Tracer, Turn,
+    BlocksAhead, Charged, Deadline, Delay, Driver, FailWhole, Limiter, Order, PerStripe, Plugs,
+    Processor, Programs, Scheduler, Splitter, Throttle, Trace, Traced, Tracer, Turn,
 };
 pub use rack::Rack;
 pub use raid_controller::{RaidController, RaidControllerSpec};

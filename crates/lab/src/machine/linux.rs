@@ -15,7 +15,7 @@ use sim::linux::intent::WriteIntents;
 use sim::linux::md::{Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::linux::read_ahead::{PageCache, ReadAheadSpec};
-use sim::{Barrier, BlocksAhead, CopyChoice, Device, Driver, Plugs};
+use sim::{Barrier, BlocksAhead, CopyChoice, Device, Driver, FailWhole, Plugs};
 
 /// The largest request (`max_sectors_kb` 1280, `max_segments` 168), as on the kernel that the model is held to.
 pub const REQUEST_SECTORS: u32 = 2560;
@@ -174,10 +174,16 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
         return Plugs::default().that_sleep();
     }
     let plugs = Plugs::of_programs();
+    let chunk_sectors = if level.interleaved() { volume.interleave_sectors } else { u64::MAX };
+    let whole = |most_sectors| FailWhole { most_sectors, chunk_sectors };
     match (level.is_run_by_md(), has_copies) {
         (true, true) => plugs.that_sleep(),
         (true, false) if level.is_run_by_dm() => plugs.all_by_workers(),
-        _ if level.is_run_by_dm() => plugs.that_fail_whole(),
+        _ if level.is_run_by_dm() => plugs.that_fail_whole(whole(u32::MAX)),
+        // A request of up to a chunk may cross two, and is cut when it has been tried (`raid0_make_request`).
+        _ if level.name.starts_with("md-stripe") => {
+            plugs.that_fail_whole(whole(cut(volume).bio_sectors))
+        }
         _ => plugs,
     }
 }

@@ -92,8 +92,19 @@ struct Plug {
     is_held: bool,
     /// Whether it is what is left of a request.
     is_rest: bool,
-    /// Whether it is tried without sleeping first, and fails as a whole.
-    tries_whole: bool,
+    tries: Try,
+}
+
+/// Whether a request whose pieces are sent is tried without sleeping first, and fails as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Try {
+    /// It is not.
+    #[default]
+    No,
+    /// It is one piece, which fails by itself.
+    Alone,
+    /// It is several.
+    Whole,
 }
 
 /// What becomes of a request that is tried without sleeping.
@@ -103,9 +114,18 @@ enum Fit {
     #[default]
     Pieces,
     /// It fails as a whole.
-    Whole,
+    Whole(FailWhole),
     /// It cannot be tried: a worker has it from the start.
     Workers,
+}
+
+/// Which requests fail as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailWhole {
+    /// The largest; of larger ones a worker sends the pieces, and sleeps for each.
+    pub most_sectors: u32,
+    /// What crosses no multiple of this is one piece.
+    pub chunk_sectors: u64,
 }
 
 /// How blocks around one that a file system reads are read with it (`__ext4_get_inode_loc` of `fs/ext4/inode.c`). Linux sends each
@@ -156,21 +176,33 @@ impl Plugs {
         Plugs { fit: Fit::Workers, ..self }
     }
 
-    /// The same over a device whose requests fail as a whole where one of their pieces finds no place (device-mapper): all of
-    /// it is sent again.
+    /// The same over a device whose requests fail as a whole where one of their pieces finds no place (device-mapper, and md's
+    /// RAID 0): all of it is sent again.
     #[must_use]
-    pub fn that_fail_whole(self) -> Self {
-        Plugs { fit: Fit::Whole, ..self }
+    pub fn that_fail_whole(self, which: FailWhole) -> Self {
+        Plugs { fit: Fit::Whole(which), ..self }
     }
 
-    /// Whether requests fail as a whole.
+    /// Whether any request fails as a whole.
     pub(crate) fn fail_whole(&self) -> bool {
-        self.fit == Fit::Whole
+        matches!(self.fit, Fit::Whole(_))
     }
 
     /// Whether the request whose pieces are sent now is tried without sleeping first, and fails as a whole.
-    pub(crate) fn tries_whole(&self) -> bool {
-        self.present.get().tries_whole
+    pub(crate) fn tries(&self) -> Try {
+        self.present.get().tries
+    }
+
+    fn tries_of(&self, request: &Request) -> Try {
+        match self.fit {
+            _ if request.op == Op::Flush || self.may_sleep(request) => Try::No,
+            Fit::Whole(which) if request.sectors <= which.most_sectors => {
+                let chunk = |sector: u64| sector / which.chunk_sectors;
+                let is_one = chunk(request.sector) == chunk(request.end().max(1) - 1);
+                if is_one { Try::Alone } else { Try::Whole }
+            }
+            _ => Try::No,
+        }
     }
 
     /// The same, where who sends sleeps for a place in a drive's queue, and until then sends nothing.
@@ -235,8 +267,8 @@ impl Plugs {
     /// The pieces of a request that `sender` has submitted are sent from now on.
     pub fn begin_for(&self, sender: Sender) {
         let Sender { thread, number } = sender;
-        let tries_whole = self.tries_whole();
-        self.present.set(Plug { number, thread, is_held: true, is_rest: false, tries_whole });
+        let tries = self.tries();
+        self.present.set(Plug { number, thread, is_held: true, is_rest: false, tries });
     }
 
     /// The same, or of one that nobody in particular has submitted.
@@ -290,9 +322,8 @@ impl Plugs {
     }
 
     fn turn(&self, number: u64, thread: u64, request: &Request, is_rest: bool) {
-        let tries_whole = self.fail_whole() && request.op != Op::Flush && !self.may_sleep(request);
-        let is_held = self.hold(request);
-        self.present.set(Plug { number, thread, is_held, is_rest, tries_whole });
+        let (is_held, tries) = (self.hold(request), self.tries_of(request));
+        self.present.set(Plug { number, thread, is_held, is_rest, tries });
     }
 
     /// The thread that sends now, where it sends what is left of a request.

@@ -12,7 +12,7 @@ use super::queue::{Memory, Plug, QueueSpec, Slot};
 use super::requests::{Carry, Requests};
 use super::sender::WORKERS;
 use super::whole::Whole;
-use crate::host::Plugs;
+use crate::host::{Plugs, Try};
 use crate::outbox::earlier;
 use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Spent, Tag};
 use block::{Op, Request};
@@ -58,7 +58,9 @@ struct Bio {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tried {
     No,
-    Yes,
+    /// Of one in one piece, which fails by itself.
+    Alone,
+    Whole,
     /// It was done in vain: all of its request is sent again.
     InVain,
 }
@@ -114,9 +116,11 @@ impl<D: Device> BlockLayer<D> {
             return later.push_back(bio);
         }
         self.plug.set_endless(!bio.is_plugged);
-        if bio.tried == Tried::Yes {
+        if matches!(bio.tried, Tried::Alone | Tried::Whole) {
             let is_sent = self.queues.try_send(now, &mut self.plug, bio.part, bio);
-            self.whole.tried(now, bio.thread, bio, is_sent);
+            if bio.tried == Tried::Whole || !is_sent {
+                self.whole.tried(now, bio.thread, bio, is_sent);
+            }
         } else if bio.part.op == Op::Flush {
             if self.has_free_worker() {
                 return self.flush(now, bio);
@@ -144,7 +148,9 @@ impl<D: Device> BlockLayer<D> {
     /// Whether nothing holds a bio back, and nothing is there that it could meet or wait for.
     #[inline]
     fn passes_at_once(&self, bio: &Bio) -> bool {
-        let is_plain = !bio.is_plugged && bio.tried == Tried::No && bio.part.op != Op::Flush;
+        let is_plain = !bio.is_plugged
+            && matches!(bio.tried, Tried::No | Tried::Alone)
+            && bio.part.op != Op::Flush;
         is_plain
             && self.asleep.is_empty()
             && self.plug.is_empty()
@@ -294,11 +300,11 @@ impl<D: Device> BlockLayer<D> {
 
     fn target_done(&mut self, at: Nanos, slot: Slot, fault: Option<Fault>, spent: &Spent) {
         let request = self.queues.done(at, slot);
-        if self.plugs.fail_whole() {
+        if !self.plugs.fail_whole() {
+            self.wake_sleepers(at);
+        } else if !self.asleep.is_empty() {
             // Who hears that the request is done does so before its place is free (`blk_mq_end_request`), and tries its next one first.
             self.wakes_at = Some(self.wakes_at.map_or(at + 1, |earlier| earlier.min(at + 1)));
-        } else {
-            self.wake_sleepers(at);
         }
         let modifies = request.op.modifies() && fault.is_none();
         let mut bios = self.queues.carried(slot, !modifies);
@@ -309,7 +315,7 @@ impl<D: Device> BlockLayer<D> {
                 self.send(at, Bio { is_alone: true, ..*bio });
                 continue;
             }
-            if bio.tried == Tried::Yes && self.whole.done(at, bio.thread) {
+            if bio.tried == Tried::Whole && self.whole.done(at, bio.thread) {
                 bio.tried = Tried::InVain;
                 continue;
             }
@@ -360,7 +366,11 @@ impl<D: Device> Device for BlockLayer<D> {
             let sectors = (request.end() - sector).min(u64::from(most)) as u32;
             let part = Request { sector, sectors, ..request };
             self.callers.add_parts(caller, 1);
-            let tried = if self.plugs.tries_whole() { Tried::Yes } else { Tried::No };
+            let tried = match self.plugs.tries() {
+                Try::No => Tried::No,
+                Try::Alone if request.sectors <= most => Tried::Alone,
+                Try::Alone | Try::Whole => Tried::Whole,
+            };
             self.send(now, Bio { tried, ..Bio::new(caller, part, thread, is_plugged) });
             sector = part.end();
         }

@@ -9,10 +9,13 @@ use sim::linux::block_layer::BlockLayer;
 use sim::linux::md::{Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::spiral::{SpiralSpec, Spirals};
-use sim::{Advance, Array, Counters, Device, Driver, Event, Nanos, Plugs, contract};
+use sim::{Advance, Array, Counters, Device, Driver, Event, FailWhole, Nanos, Plugs, contract};
 
 /// A drive that takes one command at a time.
 const QUEUE: QueueSpec = QueueSpec { requests: 2, tags: 1, ..md::QUEUE };
+
+/// Requests of any size over chunks of 16 sectors.
+const WHOLE: FailWhole = FailWhole { most_sectors: u32::MAX, chunk_sectors: 16 };
 
 fn disks(members: usize) -> Box<dyn Device> {
     Box::new(Spirals::new(members, SpiralSpec { sectors: 20_000, ..SpiralSpec::default() }))
@@ -74,8 +77,8 @@ fn senders_that_sleep_keep_the_contract() {
         let stripe = || Stripe::new(16, &[4000; 3]).unwrap();
         contract::check(&|| array(stripe(), flashes(3), plugs().that_sleep()));
         contract::check(&|| array(stripe(), disks(3), plugs()));
-        contract::check(&|| array(stripe(), disks(3), plugs().that_fail_whole()));
-        contract::check(&|| array(stripe(), flashes(3), plugs().that_fail_whole()));
+        contract::check(&|| array(stripe(), disks(3), plugs().that_fail_whole(WHOLE)));
+        contract::check(&|| array(stripe(), flashes(3), plugs().that_fail_whole(WHOLE)));
         contract::check(&|| parity(disks(3), plugs()));
         contract::check(&|| parity(flashes(3), plugs()));
     }
@@ -101,18 +104,25 @@ fn a_program_that_sleeps_sends_nothing() {
 /// the request has failed; what is more than one bio is a worker's from the start.
 #[test]
 fn what_fails_as_a_whole_is_sent_again_as_a_whole() {
-    let done = |chunks: u32, plugs: Plugs| {
-        let chunk = |at: u64, chunks: u32| Request::read(at * 16, 16 * chunks);
+    let done_of = |last: Request, plugs: Plugs| {
         let mut array = array(Stripe::new(16, &[4000; 2]).unwrap(), flashes(2), plugs);
-        let done = done_at(&mut *array, &[chunk(0, 1), chunk(2, 1), chunk(3, chunks)]);
+        let [first, second] = [0, 32].map(|sector| Request::read(sector, 16));
+        let done = done_at(&mut *array, &[first, second, last]);
         (commands(&*array), done[2])
     };
-    let [whole, apart] =
-        [Plugs::of_programs().that_fail_whole(), Plugs::of_programs()].map(|plugs| done(2, plugs));
+    let done = |chunks: u32, plugs: Plugs| done_of(Request::read(48, 16 * chunks), plugs);
+    let [whole, apart] = [Plugs::of_programs().that_fail_whole(WHOLE), Plugs::of_programs()]
+        .map(|plugs| done(2, plugs));
     assert_eq!((whole.0, apart.0), (5, 4));
     assert!(whole.1 >= apart.1, "{whole:?} {apart:?}");
-    let large = Plugs::of_programs().that_fail_whole();
+    let large = Plugs::of_programs().that_fail_whole(WHOLE);
     assert_eq!(done(129, large).0, done(129, Plugs::of_programs()).0);
+    // Over md's RAID 0 what is more than a chunk is a worker's from the start, and what crosses two fails as a whole.
+    let of_raid_0 =
+        || Plugs::of_programs().that_fail_whole(FailWhole { most_sectors: 16, ..WHOLE });
+    assert_eq!(done(2, of_raid_0()), apart);
+    assert_eq!(done_of(Request::read(56, 16), of_raid_0()).0, 5);
+    assert_eq!(done_of(Request::read(56, 16), Plugs::of_programs()).0, 4);
 }
 
 /// Who reads ahead sends the next window when this one is sent; what another reads meanwhile waits for nobody.
