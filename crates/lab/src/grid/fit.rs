@@ -223,12 +223,16 @@ fn is(cell: &Cell, writes: bool, bytes: u32) -> bool {
 }
 
 /// The chosen cell of an operation and size with one request in flight, and that with most requests a second of
-/// one process.
+/// one process; of several, where only those have more than one in flight.
 fn ends(used: &[Cell], writes: bool, bytes: u32) -> (Option<&Cell>, Option<&Cell>) {
     let of = || used.iter().filter(move |cell| is(cell, writes, bytes));
     let alone = of().find(|cell| cell.in_flight() == 1);
     let kernel = of().any(|cell| cell.engine != "spdk");
-    let one = || of().filter(move |cell| cell.jobs == 1 && (cell.engine != "spdk" || !kernel));
+    let has_deep =
+        |is_of: fn(u32) -> bool| of().any(|cell| is_of(cell.jobs) && cell.in_flight() > 1);
+    let any_jobs = !has_deep(|jobs| jobs == 1) && has_deep(|jobs| jobs > 1);
+    let is_kernels = move |cell: &Cell| cell.engine != "spdk" || !kernel;
+    let one = || of().filter(move |cell| (any_jobs || cell.jobs == 1) && is_kernels(cell));
     let has_rate = one().any(|cell| !cell.is_sheet_latency());
     let one = || one().filter(move |cell| !has_rate || !cell.is_sheet_latency());
     let highest = one().map(|cell| cell.iops).fold(0.0, f64::max);

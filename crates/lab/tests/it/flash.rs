@@ -33,6 +33,19 @@ fn assert_tails(label: &str, groups: &[Group]) {
     assert!(within >= 0.8, "{label}: {within} of the 99th percentiles are within a factor of 1.5");
 }
 
+/// The only deep cell of writes was left out, and one write at a time was taken for the most: 60,000 a second, not 250,000.
+#[test]
+fn writes_of_several_processes_count_where_only_those_go_deep() {
+    let cells = "device,rw,bs,qd,jobs,iops\nMy NVMe 2TB,randread,4096,1,1,14000\nMy NVMe 2TB,randread,4096,32,1,350000\n\
+                 My NVMe 2TB,randwrite,4096,1,1,60000\nMy NVMe 2TB,randwrite,4096,32,4,250000\n\
+                 My NVMe 2TB,write,131072,32,1,38000\n";
+    let fit = fit(&read("g.csv", cells).unwrap().cells, &Given::default()).unwrap();
+    assert_eq!(fit.used.len(), 5);
+    let (_, groups) = judge(fit.drive.flash().unwrap(), &fit.used).unwrap();
+    let writes = groups.iter().find(|group| group.group == "randwrite 4096").unwrap();
+    assert!(writes.cells == 2 && writes.max_error < 0.03, "{groups:#?}");
+}
+
 #[test]
 fn a_980_pro_at_4_kib() {
     let text = include_str!("../data/flash/980-pro-4k.csv");

@@ -68,8 +68,14 @@ impl Choice {
         if pool.iter().any(by_kernel) {
             pool.retain(by_kernel);
         }
-        if pool.iter().any(|&index| cells[index].jobs == 1) {
-            pool.retain(|&index| cells[index].jobs == 1);
+        let base = base_bytes(cells, &pool)?;
+        // Several processes may meet limits of the host. Where only they go deep, only they say what the drive does at most.
+        let is_of_one = |&index: &usize| cells[index].jobs == 1;
+        let is_deep = |&index: &usize| cells[index].bytes == base && cells[index].in_flight() > 1;
+        let mut deep = pool.iter().copied().filter(is_deep);
+        let goes_deep = deep.clone().next().is_none() || deep.any(|index| is_of_one(&index));
+        if goes_deep && pool.iter().any(is_of_one) {
+            pool.retain(is_of_one);
         }
         let base = base_bytes(cells, &pool)?;
         let same = main_run(cells, &pool, base);
