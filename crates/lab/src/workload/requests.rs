@@ -55,7 +55,7 @@ keys! {
         /// Distance between the starts of neighbouring jobs, which then have the same `span` [default: each job has its
         /// share of the span]
         job_step_sectors: Option<u64> = load("job_step", Takes::Sectors(0, u64::MAX)),
-        /// The same as a share of the volume, instead of `job_step`
+        /// Distance between the starts of neighbouring jobs as a share of the volume, instead of `job_step`
         job_step_percent: Option<u64> = load("job_step_percent", Takes::Count(0, 99)),
         /// Think time before each request
         think_ns: u64 = load("think", Takes::Time(0, YEAR_NS)).default("0ns"),

@@ -13,7 +13,7 @@ pub enum Skew {
     /// that are about as frequent lie anywhere in the range.
     Zipf(u32),
     /// With n blocks, the block (n - 1) u^(log h / log(1 - h)) of those in order of frequency, u from 0 to 1 and h in
-    /// thousandths: fio's `pareto:h` (`pareto_next` in its lib/zipf.c). A share h of the blocks has a share 1 - h of the
+    /// thousandths: fio's `pareto:h` (`pareto_next` in its `lib/zipf.c`). A share h of the blocks has a share 1 - h of the
     /// requests. Blocks that are about as frequent lie anywhere in the range.
     Pareto(u32),
     /// Parts of the range one after the other, each with its share of the requests and its share of the range, both

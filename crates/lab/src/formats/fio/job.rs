@@ -303,6 +303,18 @@ impl Job {
         &self.splits[self.side()]
     }
 
+    /// A size of `what` as a key has it.
+    fn size_text(&self, label: &str, what: &str, bytes: u64) -> Result<String> {
+        if bytes.is_multiple_of(SECTOR_BYTES) {
+            return Ok(format_bytes(bytes));
+        }
+        Err(Error::input(format!(
+            "{label}:{}: [{}]: `{what}` of {bytes} bytes is not a multiple of 512; \
+             take a multiple (to fio, k is 1024 and KiB is 1000)",
+            self.line, self.name
+        )))
+    }
+
     /// The keys of its workload, which `engine` sends, where what that takes is known.
     pub(super) fn keys(
         &self,
@@ -310,16 +322,7 @@ impl Job {
         place: &Place,
         engine: Option<Engine>,
     ) -> Result<String> {
-        let size = |what: &str, bytes: u64| {
-            if bytes.is_multiple_of(SECTOR_BYTES) {
-                return Ok(format_bytes(bytes));
-            }
-            Err(Error::input(format!(
-                "{label}:{}: [{}]: `{what}` of {bytes} bytes is not a multiple of 512; \
-                 take a multiple (to fio, k is 1024 and KiB is 1000)",
-                self.line, self.name
-            )))
-        };
+        let size = |what: &str, bytes: u64| self.size_text(label, what, bytes);
         self.check_rates(label)?;
         self.check_sizes(label)?;
         let lanes = if self.why_in_line(place).is_none() { self.lanes() } else { 1 };

@@ -236,24 +236,33 @@ fn apply_rest(job: &mut Job, option: &str, value: &str) -> Applied {
             }));
         }
         "random_distribution" => return distribution(job, value),
-        "rate_process" => {
-            job.poisson = match value {
-                "poisson" => true,
-                "linear" => false,
-                _ => {
-                    let next = "take linear or poisson";
-                    return Err(format!(
-                        "`rate_process={}` is not supported; {next}",
-                        shown(value)
-                    ));
-                }
-            };
-            return Ok(job.poisson.then(|| {
-                "`rate_process=poisson`: requests come at their times, however many of `iodepth` are in flight; their \
-                 latency counts from then"
-                    .into()
-            }));
+        "zonemode" => {
+            if value != "none" {
+                return Err(format!(
+                    "`zonemode={}` is not supported: zoned devices are not modelled, and for gaps between blocks an \
+                     experiment has `kind = \"strided\"`; take it out, or write zonemode=none",
+                    shown(value)
+                ));
+            }
         }
+        "sync" => match value {
+            "0" | "none" => job.synchronous_writes = false,
+            "1" | "sync" | "dsync" => {
+                job.synchronous_writes = true;
+                let told = "is modelled as a flush after each write, which costs nothing without a write cache; fio's \
+                     latency of a write includes it, as that of a commit does here";
+                return Ok(Some(format!("`sync={value}` {told}")));
+            }
+            _ => return Err(format!("`sync={}` is not one of none, sync, dsync", shown(value))),
+        },
+        _ => return apply_pace(job, option, value),
+    }
+    Ok(None)
+}
+
+/// Options that say when requests come, and which follow each other.
+fn apply_pace(job: &mut Job, option: &str, value: &str) -> Applied {
+    match option {
         "thinktime_spin" => {
             let spins = time(option, value, 1000)? > 0;
             return Ok(spins.then(|| {
@@ -276,25 +285,24 @@ fn apply_rest(job: &mut Job, option: &str, value: &str) -> Applied {
             }
         }
         "thinktime_blocks" => job.think_every = count(option, value, 1_000_000_000)?,
-        "zonemode" => {
-            if value != "none" {
-                return Err(format!(
-                    "`zonemode={}` is not supported: zoned devices are not modelled, and for gaps between blocks an \
-                     experiment has `kind = \"strided\"`; take it out, or write zonemode=none",
-                    shown(value)
-                ));
-            }
+        "rate_process" => {
+            job.poisson = match value {
+                "poisson" => true,
+                "linear" => false,
+                _ => {
+                    let next = "take linear or poisson";
+                    return Err(format!(
+                        "`rate_process={}` is not supported; {next}",
+                        shown(value)
+                    ));
+                }
+            };
+            return Ok(job.poisson.then(|| {
+                "`rate_process=poisson`: requests come at their times, however many of `iodepth` are in flight; their \
+                 latency counts from then"
+                    .into()
+            }));
         }
-        "sync" => match value {
-            "0" | "none" => job.synchronous_writes = false,
-            "1" | "sync" | "dsync" => {
-                job.synchronous_writes = true;
-                let told = "is modelled as a flush after each write, which costs nothing without a write cache; fio's \
-                     latency of a write includes it, as that of a commit does here";
-                return Ok(Some(format!("`sync={value}` {told}")));
-            }
-            _ => return Err(format!("`sync={}` is not one of none, sync, dsync", shown(value))),
-        },
         _ => return Err(unknown(option)),
     }
     Ok(None)

@@ -64,7 +64,7 @@ impl RunningStream {
     }
 
     /// A random place, or the one behind the last of this direction: which it is, fio counts for both together
-    /// (`get_next_offset` in its io_u.c).
+    /// (`get_next_offset` in its `io_u.c`).
     fn pick_in_rows(&mut self, op: Op, sectors: u64) -> u64 {
         if let Some(left) = self.to_follow.checked_sub(1) {
             self.to_follow = left;
