@@ -256,7 +256,7 @@ pub fn join(tables: Vec<FileTable>) -> Table {
             row
         }));
     }
-    joined.warnings = warned.into_iter().map(|(text, of)| of.told(text)).collect();
+    joined.warnings = warned.into_iter().map(|(text, of)| of.told(&text)).collect();
     joined
 }
 
@@ -270,7 +270,7 @@ struct Warned {
 
 impl Warned {
     /// The warning in a line; `text` is without the file.
-    fn told(self, text: String) -> String {
+    fn told(self, text: &str) -> String {
         match self.files {
             1 => self.whole,
             files => format!("{text} ({files} files, the first {})", self.first),

@@ -259,7 +259,7 @@ struct Direction {
     max_ms: Option<f64>,
     percentiles_ms: [Option<f64>; 3],
     /// How many requests took how many ms, where fio wrote that (`json+`).
-    bins: Vec<(f64, f64)>,
+    bins: percentiles::Bins,
     /// Standard deviation, lowest, highest and number of the rates over time, in bytes per second.
     over_time: Option<[f64; 4]>,
 }

@@ -6,6 +6,9 @@ use crate::error::Result;
 /// The percentiles of a sample, and how fio names them.
 const PERCENTS: [(f64, &str); 3] = [(50.0, "50.000000"), (99.0, "99.000000"), (99.9, "99.900000")];
 
+/// How many requests took how many ms, in order.
+pub(super) type Bins = Vec<(f64, f64)>;
+
 /// The percentiles of requests of all these bins; none where some are missing.
 pub(super) fn of_all<'b>(all: impl Iterator<Item = &'b [(f64, f64)]>) -> [Option<f64>; 3] {
     let mut joined = Vec::new();
@@ -33,7 +36,7 @@ fn of(bins: &[(f64, f64)], percent: f64) -> Option<f64> {
 impl Figures<'_> {
     /// The percentiles of a direction in ms, and the bins that they are of, if it has them. With `lat_percentiles` fio has
     /// those of the whole latency, and perhaps no others.
-    pub(super) fn percentiles(&self) -> Result<([Option<f64>; 3], Vec<(f64, f64)>)> {
+    pub(super) fn percentiles(&self) -> Result<([Option<f64>; 3], Bins)> {
         let totals = ["clat", "lat"];
         let has_bins = |total: &&&str| !self.bins(total).is_empty();
         let bins = totals.iter().find(has_bins).map_or_else(Vec::new, |total| self.bins(total));
@@ -50,14 +53,14 @@ impl Figures<'_> {
 
     /// How many requests took how many ms, in order. fio calls a bin by the ns in its middle, which its own percentiles
     /// are, too.
-    fn bins(&self, total: &str) -> Vec<(f64, f64)> {
+    fn bins(&self, total: &str) -> Bins {
         let bins = self.part.get(format!("{total}_ns")).and_then(|all| all.get("bins"));
         let bins = bins.and_then(serde_json::Value::as_object).into_iter().flatten();
         let bin = |(ns, count): (&String, &serde_json::Value)| {
             let (ns, count) = (ns.parse::<f64>().ok()?, count.as_f64()?);
             (ns >= 0.0 && count > 0.0).then_some((ns * 1e-6, count))
         };
-        let mut bins: Vec<(f64, f64)> = bins.filter_map(bin).collect();
+        let mut bins: Bins = bins.filter_map(bin).collect();
         bins.sort_by(|a, b| a.0.total_cmp(&b.0));
         bins
     }
