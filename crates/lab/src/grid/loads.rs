@@ -214,7 +214,7 @@ const WRITE_BYTES: u64 = 131_072;
 const WRITES_IN_FLIGHT: u32 = 64;
 /// Reads that are done later than this after the last has come, as a share of the time, have waited for a drive that
 /// does not keep up.
-const BEHIND: f64 = 0.05;
+const BEHIND: f64 = 0.02;
 
 /// The latencies at these percentiles, in us, and whether the drive keeps up.
 fn play(
