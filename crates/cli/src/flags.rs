@@ -427,13 +427,14 @@ pub(crate) struct ValidateFlags {
     /// Directory with the traces, or a grid
     #[arg(value_name = "DIR|GRID")]
     pub(crate) directory: PathBuf,
-    /// Flash drive that the grid is compared with: a name from the list, or a catalogue file
+    /// Drive that the measurements are compared with, a name from the list or a catalogue file: cells of rates (flash drives),
+    /// latencies at loads, or a rate of writes over time
     #[arg(long, value_name = "DRIVE", conflicts_with_all = ["drives", "html"])]
     pub(crate) drive: Option<String>,
     /// Part of the name of the device, where the grid has several
     #[arg(long, requires = "drive")]
     pub(crate) device: Option<String>,
-    /// Print every cell of the grid
+    /// Print every cell
     #[arg(long, requires = "drive")]
     pub(crate) cells: bool,
     /// Look up drives in this JSON file first (as for `ileave drives import`); or a folder of drive files and

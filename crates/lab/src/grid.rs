@@ -8,23 +8,62 @@
 //! fit      at most ten cells → the figures of a drive, each with the cell that it came from
 //! file     figures → a drive file
 //! probe    the fio job that measures those cells
+//! loads    latencies at a load, as measured and as modelled
+//! series   a rate over time, as measured and as modelled
+//! rows     rows of CSV, for all that is read
 //! ```
 
+mod device;
 mod file;
 mod fit;
 mod judge;
+mod loads;
 mod play;
 mod probe;
 mod read;
+mod rows;
+mod series;
 
 pub use file::{Fitting, write as drive_file};
 pub use fit::{Fit, Given, Interface, capacity_in, fit};
 pub use judge::{Group, Judged, judge};
+pub use loads::{JudgedLoad, Load, Loads, judge_loads, read_loads};
 pub use play::{Modelled, play};
 pub use probe::probe;
 pub use read::{Grid, read};
+pub use series::{
+    Cliff, JudgedSeries, Series, judge_series, read_series, series_devices, series_of_device,
+};
 
+use crate::error::Result;
 use std::fmt;
+
+/// A file of measurements that a drive can be held to.
+#[derive(Clone, Debug)]
+pub enum Measurements {
+    /// Cells of rates and latencies.
+    Cells(Grid),
+    /// Latencies at loads.
+    Loads(Loads),
+    /// Rates over time.
+    Series(Vec<Series>),
+}
+
+/// The measurements in `text`, of the file called `label`; its columns say of which sort they are.
+///
+/// # Errors
+///
+/// As for the reader of that sort.
+pub fn measurements(label: &str, text: &str) -> Result<Measurements> {
+    let header = rows::header(text);
+    if rows::has(&header, &loads::NEEDED) {
+        return read_loads(label, text).map(Measurements::Loads);
+    }
+    if rows::has(&header, &series::NEEDED) {
+        return read_series(label, text).map(Measurements::Series);
+    }
+    read(label, text).map(Measurements::Cells)
+}
 
 /// A cell of a grid: what was asked of a drive, and what came of it.
 #[derive(Clone, Debug, PartialEq)]

@@ -32,7 +32,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use store::factor::{Factors, Written};
 use store::quantity::Quantity;
-use store::{FORMAT, Imported, Manifest, Store};
+use store::{FORMAT, Imported, Manifest, Store, input};
 
 /// Results as they were read.
 #[derive(Clone, Debug, Default)]
@@ -140,7 +140,7 @@ pub const FORMATS: &[Format] = &[
 /// Where it is of no known format, or damaged.
 pub fn parse(file: &str, text: &str, name: Option<&str>) -> Result<Table> {
     // Windows' programs write it in front.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = text.strip_prefix(input::BYTE_ORDER_MARK).unwrap_or(text);
     let known = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let format = match name {
         Some(name) => FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
@@ -224,6 +224,7 @@ pub fn join(tables: Vec<FileTable>) -> Table {
     names.sort_unstable();
     let alike = names.windows(2).any(|pair| pair[0] == pair[1]);
     let mut joined = Table::default();
+    let mut warned: Vec<(String, Warned)> = Vec::new();
     for FileTable { file, table, mut given } in tables {
         let Table { name, source, rig, objective, rows, warnings, quantities, factors } = table;
         if joined.rows.is_empty() {
@@ -245,6 +246,7 @@ pub fn join(tables: Vec<FileTable>) -> Table {
                 *known = kind;
             }
         }
+        warn_once(&mut warned, &file, warnings);
         if several {
             let name = if alike { file } else { stem(&file) };
             given.at.insert("file".into(), Json::from(name));
@@ -253,9 +255,39 @@ pub fn join(tables: Vec<FileTable>) -> Table {
             row.at.extend(given.at.clone());
             row
         }));
-        joined.warnings.extend(warnings);
     }
+    joined.warnings = warned.into_iter().map(|(text, of)| of.told(&text)).collect();
     joined
+}
+
+/// What was said of files: the first of them, and how many there are.
+struct Warned {
+    /// The warning as the first file has it.
+    whole: String,
+    first: String,
+    files: usize,
+}
+
+impl Warned {
+    /// The warning in a line; `text` is without the file.
+    fn told(self, text: &str) -> String {
+        match self.files {
+            1 => self.whole,
+            files => format!("{text} ({files} files, the first {})", self.first),
+        }
+    }
+}
+
+/// Adds what was said of `file`; what other files have, too, is counted there.
+fn warn_once(warned: &mut Vec<(String, Warned)>, file: &str, warnings: Vec<String>) {
+    for whole in warnings {
+        let text = whole.strip_prefix(file).and_then(|rest| rest.strip_prefix(": "));
+        let text = text.unwrap_or(&whole).to_string();
+        match warned.iter_mut().find(|(known, of)| *known == text && of.first != file) {
+            Some((_, known)) => known.files += 1,
+            None => warned.push((text, Warned { whole, first: file.into(), files: 1 })),
+        }
+    }
 }
 
 impl Table {

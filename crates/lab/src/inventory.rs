@@ -99,8 +99,10 @@ pub struct HeldVolume {
     pub failed: Vec<usize>,
     /// The devices that have failed.
     pub faulty: Vec<String>,
-    /// What is to be known of those members.
+    /// What is to be known of those members, and of what the volume does beside its work.
     pub said: Vec<String>,
+    /// At what a member is being restored, in bytes a second, where that is said.
+    pub rebuild_bytes_per_s: Option<u64>,
     /// Whether it has no chunk that a tool would tell: ZFS deals blocks.
     is_without_chunk: bool,
     /// Whether only `lsblk` tells of it, which has members in no order, and spares and failed ones among them.

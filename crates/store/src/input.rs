@@ -47,14 +47,24 @@ pub fn read_bytes(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most_bytes { Err(too_large()) } else { Ok(bytes) }
 }
 
-/// The same as text.
+/// What Windows' programs write in front of a text in UTF-8: it is none of the text.
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// The same as text, without a byte order mark in front.
 ///
 /// # Errors
 ///
 /// Where it is not UTF-8, too.
 pub fn read_text(path: &Path, most_bytes: u64) -> io::Result<String> {
     let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not a text in UTF-8");
-    String::from_utf8(read_bytes(path, most_bytes)?).map_err(invalid)
+    String::from_utf8(read_bytes(path, most_bytes)?).map_err(invalid).map(without_mark)
+}
+
+fn without_mark(text: String) -> String {
+    match text.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) => rest.into(),
+        None => text,
+    }
 }
 
 /// Whether a name stands for what is open already.
@@ -80,6 +90,13 @@ mod tests {
 
     fn said(path: &str, most_bytes: u64) -> String {
         read_bytes(Path::new(path), most_bytes).unwrap_err().to_string()
+    }
+
+    /// It was taken for a part of the first line: a key, a column or a request that nobody knew.
+    #[test]
+    fn a_byte_order_mark_is_none_of_the_text() {
+        assert_eq!(without_mark("\u{feff}device,rw\n".into()), "device,rw\n");
+        assert_eq!(without_mark("device\u{feff}".into()), "device\u{feff}");
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! `ileave drives probe`, `ileave drives fit` and `ileave validate --drive`: measured grids.
 
+mod validate;
+
+pub(crate) use validate::validate;
+
 use super::fitted::{Fitted, finish};
-use super::print_json;
-use crate::flags::{DriveFitFlags, DriveProbeFlags, ValidateFlags};
-use lab::catalogue::{self, FillState};
+use crate::flags::{DriveFitFlags, DriveProbeFlags};
+use lab::catalogue::FillState;
 use lab::grid::{self, Cell, Given, Grid, Group, Interface, Judged};
 use lab::keys::Word;
 use lab::{Error, Result};
-use serde_json::{Map, json};
+use serde_json::Map;
 use std::fmt::Write as _;
 use std::path::Path;
 use store::input;
@@ -18,13 +21,14 @@ pub(crate) fn probe(flags: &DriveProbeFlags) -> String {
     grid::probe(flags.writes)
 }
 
-fn read(path: &Path) -> Result<Grid> {
+/// What `read` makes of a file.
+fn read<T>(path: &Path, read: fn(&str, &str) -> Result<T>) -> Result<T> {
     let label = path.display().to_string();
     let text = input::read_text(path, input::RESULTS_BYTES).map_err(|error| {
         let next = "give a CSV grid, or the JSON of fio";
         Error::input(format!("cannot read {label}: {error}; {next}"))
     })?;
-    grid::read(&label, &text)
+    read(&label, &text)
 }
 
 /// A cell that is fitted to and is missed by more than this is named.
@@ -40,7 +44,7 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
     }
     let mut all = Grid::default();
     for path in &flags.results {
-        all.add(read(path)?);
+        all.add(read(path, grid::read)?);
     }
     if !flags.results.is_empty() {
         all = all.of_device(flags.device.as_deref())?;
@@ -50,7 +54,7 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
     for cell in &fit.used {
         writeln!(checked, "  {cell}").expect("a string grows");
     }
-    checked += &left_out(&all);
+    checked += &left_out(&all.left_out);
     let (fitted_cells, of_fitted) = grid::judge(fit.drive.flash()?, &fit.used)?;
     if !fit.used.is_empty() {
         let listed = listed(&of_fitted);
@@ -130,32 +134,9 @@ pub(super) fn capacity_bytes(flags: &DriveFitFlags) -> Result<Option<u64>> {
     }
 }
 
-/// Compares a drive with a grid.
-pub(crate) fn validate(name: &str, flags: &ValidateFlags) -> Result<String> {
-    let drive = catalogue::drive(name).map_err(|error| error.context("`--drive`"))?;
-    let grid = read(&flags.directory)?;
-    let is_its_own = |device: &&str| device.eq_ignore_ascii_case(&drive.title);
-    let own = grid.devices().into_iter().find(is_its_own).map(String::from);
-    let grid = grid.of_device(flags.device.as_deref().or(own.as_deref()))?;
-    if grid.cells.is_empty() {
-        return Err(Error::input(format!("{} has no cell", flags.directory.display())));
-    }
-    let (judged, groups) = grid::judge(drive.flash()?, &grid.cells)?;
-    if flags.json {
-        let groups = serde_json::to_value(&groups).map_err(Error::failure)?;
-        return Ok(print_json(&json!({ "drive": drive.title, "groups": groups })));
-    }
-    let mut output = format!("{}, filled: {}\n", drive.title, drive.state().unwrap_or("-"));
-    if flags.cells {
-        output += &cells(&judged);
-    }
-    writeln!(output, "{}", listed(&groups)).expect("a string grows");
-    Ok(output + &left_out(&grid))
-}
-
 /// What of the results is no cell.
-fn left_out(grid: &Grid) -> String {
-    let lines = grid.left_out.iter().map(|(why, count)| match count {
+fn left_out(left_out: &[(String, usize)]) -> String {
+    let lines = left_out.iter().map(|(why, count)| match count {
         1 => format!("left out: {why}\n"),
         _ => format!("left out: {why} ({count} times)\n"),
     });

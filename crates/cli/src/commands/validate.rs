@@ -18,7 +18,7 @@ pub(crate) fn validate(flags: &ValidateFlags) -> Result<String> {
     let given = &flags.directory;
     if given.is_file() {
         return Err(Error::input(format!(
-            "{} is a file, and traces are in a directory; a grid is compared with a flash drive: add `--drive NAME`, of \
+            "{} is a file, and traces are in a directory; a file of measurements is compared with a drive: add `--drive NAME`, of \
              `ileave drives` or a file",
             given.display()
         )));

@@ -64,6 +64,41 @@ fn a_grid_needs_a_drive() {
     assert!(error.contains("grid.csv is a file") && error.contains("`--drive NAME`"), "{error}");
 }
 
+/// Latencies at loads and rates over time are held to drives of any class, each file by its columns.
+#[test]
+fn loads_and_rates_over_time_are_compared_too() {
+    let scratch = scratch();
+    let write = |name: &str, text: &str| std::fs::write(scratch.path().join(name), text).unwrap();
+    write(
+        "loads.csv",
+        "device,read_bs,write_bw_Bps,read_iops_offered,quantile,read_clat_us,flag,throughput_achieved\n\
+         a disk,512,0,20,p50,17147,,yes\na disk,512,0,20,p95,36000,clipped>=,yes\nother,512,0,20,p50,9,,\n",
+    );
+    let asked = ["validate", "loads.csv", "--drive", "dt01aca200", "--json", "--device", "disk"];
+    let found = json(scratch.path(), &asked);
+    let group = &found["groups"][0];
+    assert_eq!((&group["group"], &group["cells"]), (&"read 512 p50".into(), &1.into()));
+    assert!(group["median_error"].as_f64().unwrap() < 0.2, "{found}");
+    assert_eq!((&group["behind"], &found["left_out"][0]["rows"]), (&0.into(), &1.into()));
+    let text = stdout(
+        scratch.path(),
+        &["validate", "loads.csv", "--drive", "dt01aca200", "--device", "other"],
+    );
+    assert!(text.contains("nothing says whether the load was reached: 1 rows"), "{text}");
+
+    write("log.csv", "device,qd,jobs,t_s,write_KiBps\nx,1,1,1,100\nx,1,1,2,20\nx,1,1,3,100\n");
+    let found = json(scratch.path(), &["validate", "log.csv", "--drive", "gp3", "--json"]);
+    let series = &found["series"][0];
+    assert_eq!(series["series"], "randwrite 4096 depth 1");
+    assert_eq!(
+        (&series["measured"]["falls_s"], &series["measured"]["recovers_s"]),
+        (&2.0.into(), &3.0.into())
+    );
+    assert_eq!(found["groups"].as_array().unwrap().len(), 4);
+    let text = stdout(scratch.path(), &["validate", "log.csv", "--drive", "gp3", "--cells"]);
+    assert!(text.contains("falls below half never (measured at 2 s), recovers never"), "{text}");
+}
+
 /// A drive that nobody has seen before, from its figures alone.
 #[test]
 fn it_reads_measured_drives() {

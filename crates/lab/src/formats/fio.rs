@@ -9,6 +9,7 @@
 mod job;
 mod options;
 mod sending;
+mod sizes;
 
 use crate::error::{Error, Result};
 use job::{Job, Place};

@@ -49,6 +49,12 @@ pub struct Group {
     pub p99_ratio: Option<f64>,
     /// Of the cells with a 99th percentile, how many are within a factor of 1.5.
     pub p99_within_half: Option<f64>,
+    /// Of latencies at a load: in how many cells the model does not keep up with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<usize>,
+    /// Of what is no grid of rates: which share of the cells is within 20 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within_20_percent: Option<f64>,
 }
 
 /// Plays every cell to `drive`, in groups of one operation and size; all of them together are the last group.
@@ -89,21 +95,34 @@ fn fill_of(cell: &Cell, usual: Fill) -> Fill {
     }
 }
 
-fn group(name: String, judged: &[&Judged]) -> Group {
-    let mut errors: Vec<f64> = judged.iter().map(|one| one.error()).collect();
+/// Cells with these errors, as fractions of what was measured.
+pub(super) fn errors_of(name: String, errors: impl Iterator<Item = f64>) -> Group {
+    let mut errors: Vec<f64> = errors.collect();
     errors.sort_by(f64::total_cmp);
-    let mut ratios: Vec<f64> = judged.iter().filter_map(|one| one.p99_ratio()).collect();
-    ratios.sort_by(f64::total_cmp);
-    let within = ratios.iter().filter(|ratio| (1.0 / 1.5..=1.5).contains(*ratio)).count();
-    let has = !ratios.is_empty();
+    let near = errors.iter().filter(|error| **error <= 0.2).count();
     Group {
         group: name,
         cells: errors.len(),
         median_error: quantile(&errors, 0.5),
         p90_error: quantile(&errors, 0.9),
         max_error: quantile(&errors, 1.0),
+        p99_ratio: None,
+        p99_within_half: None,
+        behind: None,
+        within_20_percent: Some(near as f64 / errors.len() as f64),
+    }
+}
+
+fn group(name: String, judged: &[&Judged]) -> Group {
+    let mut ratios: Vec<f64> = judged.iter().filter_map(|one| one.p99_ratio()).collect();
+    ratios.sort_by(f64::total_cmp);
+    let within = ratios.iter().filter(|ratio| (1.0 / 1.5..=1.5).contains(*ratio)).count();
+    let has = !ratios.is_empty();
+    Group {
+        within_20_percent: None,
         p99_ratio: has.then(|| quantile(&ratios, 0.5)),
         p99_within_half: has.then(|| within as f64 / ratios.len() as f64),
+        ..errors_of(name, judged.iter().map(|one| one.error()))
     }
 }
 

@@ -1,11 +1,10 @@
 //! Cells from CSV files and from fio's JSON.
 
 use super::Cell;
+use super::rows::{self, BYTES_MAX, IN_FLIGHT_MAX};
 use crate::error::{Error, Result};
 use block::SECTOR_BYTES;
 use serde_json::Value as Json;
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
 /// Cells of a file, and what was left out of it.
 #[derive(Clone, Debug, Default)]
@@ -18,10 +17,7 @@ pub struct Grid {
 
 impl Grid {
     fn leave_out(&mut self, why: &str) {
-        match self.left_out.iter_mut().find(|(known, _)| known == why) {
-            Some((_, count)) => *count += 1,
-            None => self.left_out.push((why.into(), 1)),
-        }
+        leave_out(&mut self.left_out, why);
     }
 
     /// Takes in the cells of another file.
@@ -32,10 +28,7 @@ impl Grid {
 
     /// The devices that its cells are of.
     pub fn devices(&self) -> Vec<&str> {
-        let mut devices: Vec<&str> = self.cells.iter().map(|cell| cell.device.as_str()).collect();
-        devices.sort_unstable();
-        devices.dedup();
-        devices
+        each_once(self.cells.iter().map(|cell| cell.device.as_str()))
     }
 
     /// Only the cells of the device that has `wanted` in its name; of the only one, where nothing is wanted.
@@ -44,14 +37,6 @@ impl Grid {
     ///
     /// Where none or several have.
     pub fn of_device(mut self, wanted: Option<&str>) -> Result<Self> {
-        let wanted = wanted.map(str::to_lowercase).unwrap_or_default();
-        let is_meant = |device: &str| device.to_lowercase().contains(&wanted);
-        let found: Vec<String> = self
-            .devices()
-            .into_iter()
-            .filter(|device| is_meant(device))
-            .map(String::from)
-            .collect();
         if self.cells.is_empty() {
             let left_out =
                 self.left_out.iter().map(|(why, count)| format!("; rows left out: {count}, {why}"));
@@ -60,14 +45,38 @@ impl Grid {
                 "the results have no cell to use{left_out}; give the results of the job of `ileave drives probe`"
             )));
         }
-        let [device] = found.as_slice() else {
-            let devices = self.devices().join("; ");
-            return Err(Error::input(format!(
-                "the grid has cells of {devices}; choose one by `--device`, with a part of its name"
-            )));
-        };
-        self.cells.retain(|cell| cell.device == *device);
+        let device = one_device(&self.devices(), wanted)?;
+        self.cells.retain(|cell| cell.device == device);
         Ok(self)
+    }
+}
+
+/// Counts a row that is left out, with the reason.
+pub(super) fn leave_out(left_out: &mut Vec<(String, usize)>, why: &str) {
+    match left_out.iter_mut().find(|(known, _)| known == why) {
+        Some((_, count)) => *count += 1,
+        None => left_out.push((why.into(), 1)),
+    }
+}
+
+/// These names in order, each once.
+pub(super) fn each_once<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The one of `devices` that has `wanted` in its name; the only one, where nothing is wanted.
+pub(super) fn one_device(devices: &[&str], wanted: Option<&str>) -> Result<String> {
+    let wanted = wanted.map(str::to_lowercase).unwrap_or_default();
+    let mut found = devices.iter().filter(|device| device.to_lowercase().contains(&wanted));
+    match (found.next(), found.next()) {
+        (Some(device), None) => Ok((*device).into()),
+        _ => Err(Error::input(format!(
+            "the grid has cells of {}; choose one by `--device`, with a part of its name",
+            devices.join("; ")
+        ))),
     }
 }
 
@@ -83,102 +92,44 @@ pub fn read(label: &str, text: &str) -> Result<Grid> {
     read_csv(label, text)
 }
 
-/// The largest request, in bytes: 1 GiB.
-const BYTES_MAX: u32 = 1 << 30;
-/// The most requests of a process, and the most processes.
-const IN_FLIGHT_MAX: u32 = 65_535;
-
 /// Columns that a CSV file must have.
 const NEEDED: [&str; 6] = ["device", "rw", "bs", "qd", "jobs", "iops"];
 
 fn read_csv(label: &str, text: &str) -> Result<Grid> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let wrong = |line: u64, what: String| Error::input(format!("{label}:{line}: {what}"));
-    let headers = reader.headers().map_err(|error| wrong(1, error.to_string()))?.clone();
-    let columns: BTreeMap<&str, usize> =
-        headers.iter().enumerate().map(|(index, name)| (name, index)).collect();
-    if let Some(missing) = NEEDED.iter().find(|name| !columns.contains_key(*name)) {
-        let needed = NEEDED.join(", ");
-        return Err(wrong(1, format!("there is no column `{missing}`; a grid has {needed}")));
-    }
     let mut grid = Grid::default();
-    for (line, record) in (2..).zip(reader.records()) {
-        let record = record.map_err(|error| wrong(line, error.to_string()))?;
-        let text =
-            |name: &str| columns.get(name).and_then(|&at| record.get(at)).unwrap_or("").trim();
-        let number = |name: &str| -> Result<Option<f64>> {
-            let text = text(name);
-            if text.is_empty() {
-                return Ok(None);
-            }
-            let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
-            let number =
-                number.ok_or_else(|| wrong(line, format!("`{name}`: {text} is not a number")))?;
-            Ok(Some(number))
+    rows::each(label, text, &NEEDED, &mut |row| {
+        let Some((writes, random, mixed)) = operation(row.text("rw")) else {
+            grid.leave_out(&format!("operation `{}`", row.text("rw")));
+            return Ok(());
         };
-        let need = |name: &str| -> Result<f64> {
-            let found = number(name)?.filter(|number| *number > 0.0);
-            found.ok_or_else(|| wrong(line, format!("`{name}` must be above 0")))
-        };
-        let whole = |name: &str, may_be: RangeInclusive<u32>| {
-            let read = whole(need(name)?, text(name), may_be);
-            read.map_err(|what| wrong(line, format!("`{name}`: {what}")))
-        };
-        let Some((writes, random, mixed)) = operation(text("rw")) else {
-            grid.leave_out(&format!("operation `{}`", text("rw")));
-            continue;
-        };
-        if !matches!(text("sched"), "" | "none") {
-            grid.leave_out(&format!("scheduler {}", text("sched")));
-            continue;
+        if !matches!(row.text("sched"), "" | "none") {
+            grid.leave_out(&format!("scheduler {}", row.text("sched")));
+            return Ok(());
         }
-        let source = text("source");
+        let source = row.text("source");
         let folder = source.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let drives = number("drives")?.map_or_else(|| drives_in(source), |count| count as u32);
+        let drives = row.number("drives")?.map_or_else(|| drives_in(source), |count| count as u32);
+        let mix = row.number("mix_read_pct")?.filter(|_| mixed).map(|percent| percent as u32);
         grid.cells.push(Cell {
-            device: text("device").into(),
+            device: row.text("device").into(),
             drives: drives.max(1),
-            run: format!("{} {} {folder}", text("host"), text("cond")).trim().into(),
+            run: format!("{} {} {folder}", row.text("host"), row.text("cond")).trim().into(),
             writes,
             random,
             steady: false,
-            mix: if mixed { number("mix_read_pct")?.map(|percent| percent as u32) } else { None },
-            bytes: match text("bs").parse::<f64>() {
-                // A size with a unit, as fio writes it.
-                Err(_) if !text("bs").is_empty() => {
-                    size(text("bs")).map_err(|what| wrong(line, format!("`bs`: {what}")))?
-                }
-                _ => whole("bs", SECTOR_BYTES as u32..=BYTES_MAX)?,
-            },
-            depth: whole("qd", 1..=IN_FLIGHT_MAX)?,
-            jobs: whole("jobs", 1..=IN_FLIGHT_MAX)?,
-            engine: text("engine").into(),
-            iops: need("iops")?,
-            mean_us: number("lat_mean_us")?,
-            p50_us: number("p50_us")?,
-            p99_us: number("p99_us")?,
+            mix,
+            bytes: row.request_bytes("bs")?,
+            depth: row.whole("qd", 1..=IN_FLIGHT_MAX)?,
+            jobs: row.whole("jobs", 1..=IN_FLIGHT_MAX)?,
+            engine: row.text("engine").into(),
+            iops: row.need("iops")?,
+            mean_us: row.number("lat_mean_us")?,
+            p50_us: row.number("p50_us")?,
+            p99_us: row.number("p99_us")?,
         });
-    }
+        Ok(())
+    })?;
     Ok(grid)
-}
-
-/// A number as a whole one in this range; `given` is how it is written.
-fn whole(
-    number: f64,
-    given: &str,
-    may_be: RangeInclusive<u32>,
-) -> std::result::Result<u32, String> {
-    let (least, most) = (*may_be.start(), *may_be.end());
-    if number.fract() == 0.0 && (f64::from(least)..=f64::from(most)).contains(&number) {
-        return Ok(number as u32);
-    }
-    Err(format!("{given} is not a whole number from {least} to {most}; correct it"))
-}
-
-/// A block size with a unit: `4k`, `128KiB`.
-fn size(text: &str) -> std::result::Result<u32, String> {
-    let bytes = block::units::parse_bytes(text).map_err(|error| error.to_string())?;
-    whole(bytes as f64, text, SECTOR_BYTES as u32..=BYTES_MAX)
 }
 
 /// The drives that a source's path speaks of, as in `8_dev` or `8-ssd`; else one.

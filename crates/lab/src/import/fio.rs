@@ -3,6 +3,7 @@
 //! A job is a workload. Clones of a job (`numjobs` without `group_reporting`) ran side by side and are one.
 
 mod doubts;
+mod percentiles;
 mod syncs;
 
 use super::{Row, Table, json};
@@ -136,10 +137,18 @@ fn add_run(source: Source<'_>, run: &Json, table: &mut Table) -> Result<()> {
     let global = run.get("global options");
     let earlier = table.rows.len();
     let mut groups: Vec<Option<u64>> = Vec::new();
+    let failed: Vec<_> =
+        jobs.iter().filter(|job| error_of(job).is_some()).map(|job| who(job)).collect();
     for job in jobs {
-        let name = job.get("jobname").and_then(Json::as_str).unwrap_or("job");
-        if job.get("error").and_then(Json::as_i64).unwrap_or(0) != 0 {
-            table.warnings.push(format!("job `{name}` ended with an error; see fio's log"));
+        let (name, _) = who(job);
+        if let Some(error) = error_of(job) {
+            table.warnings.push(format!(
+                "job `{name}` was left out: it ended with the error {error}, and what it moved before is no rate; see fio's log"
+            ));
+        }
+        // What its clones moved is a part of it.
+        if failed.contains(&who(job)) {
+            continue;
         }
         let Some(samples) = measured(source, name, job, global)? else { continue };
         for doubt in doubts::of(name, job, global) {
@@ -171,6 +180,19 @@ fn add_run(source: Source<'_>, run: &Json, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
+/// A job's name and its group.
+fn who(job: &Json) -> (&str, Option<u64>) {
+    let name = job.get("jobname").and_then(Json::as_str).unwrap_or("job");
+    (name, job.get("groupid").and_then(Json::as_u64))
+}
+
+/// The error with which it ended: its number, and what the kernel means by it.
+fn error_of(job: &Json) -> Option<String> {
+    let number = job.get("error").and_then(Json::as_i64).filter(|error| *error != 0)?;
+    let known = i32::try_from(number).ok().map(std::io::Error::from_raw_os_error);
+    Some(known.map_or_else(|| number.to_string(), |known| format!("{number} ({known})")))
+}
+
 /// What is said of a job that appears several times.
 fn clones(name: &str, are_clients: bool) -> String {
     let next = if are_clients {
@@ -194,7 +216,7 @@ pub(crate) fn samples(text: &str) -> Result<Map<String, Json>> {
     let table = parse(Source { label: "fio's output", text })?;
     let only = table.rows.into_iter().next();
     only.map(|row| row.samples).ok_or_else(|| {
-        crate::Error::failure(format!("fio moved no bytes: {}", table.warnings.join("; ")))
+        crate::Error::failure(format!("fio measured nothing: {}", table.warnings.join("; ")))
     })
 }
 
@@ -236,6 +258,8 @@ struct Direction {
     mean_ms: Option<f64>,
     max_ms: Option<f64>,
     percentiles_ms: [Option<f64>; 3],
+    /// How many requests took how many ms, where fio wrote that (`json+`).
+    bins: percentiles::Bins,
     /// Standard deviation, lowest, highest and number of the rates over time, in bytes per second.
     over_time: Option<[f64; 4]>,
 }
@@ -276,11 +300,13 @@ fn measured(
         "latency_max_ms",
         max_ms.collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(0.0, f64::max)),
     );
-    if let [only] = moved.as_slice() {
-        let names = ["latency_p50_ms", "latency_p99_ms", "latency_p999_ms"];
-        for (name, ms) in names.into_iter().zip(only.percentiles_ms) {
-            add(name, ms);
-        }
+    let percentiles_ms = match moved.as_slice() {
+        [only] => only.percentiles_ms,
+        several => percentiles::of_all(several.iter().map(|way| way.bins.as_slice())),
+    };
+    let names = ["latency_p50_ms", "latency_p99_ms", "latency_p999_ms"];
+    for (name, ms) in names.into_iter().zip(percentiles_ms) {
+        add(name, ms);
     }
     for (name, value) in over_time(&moved) {
         add(name, Some(value));
@@ -360,19 +386,7 @@ impl Figures<'_> {
             None => in_kib("bw")?,
         };
         let bytes_per_s = bytes_per_s.ok_or_else(|| self.wrong("bw_bytes", "is not there"))?;
-        let mut percentiles_ms = [None; 3];
-        for (ms, percentile) in
-            percentiles_ms.iter_mut().zip(["50.000000", "99.000000", "99.900000"])
-        {
-            // With `lat_percentiles` fio has those of the whole latency, and perhaps no others.
-            let path = ["percentile", percentile];
-            let of_completion = self.latency_ms("clat", &path)?;
-            *ms = if of_completion.is_some() {
-                of_completion
-            } else {
-                self.latency_ms("lat", &path)?
-            };
-        }
+        let (percentiles_ms, bins) = self.percentiles()?;
         let rates = self.number(&["bw_samples"])?.filter(|rates| *rates >= 2.0);
         let over_time = [in_kib("bw_dev")?, in_kib("bw_min")?, in_kib("bw_max")?, rates];
         Ok(Direction {
@@ -383,6 +397,7 @@ impl Figures<'_> {
             mean_ms: self.latency_ms("lat", &["mean"])?,
             max_ms: self.latency_ms("lat", &["max"])?,
             percentiles_ms,
+            bins,
             over_time: match over_time {
                 // Where a stall is in none of the rates, they are not of the whole run.
                 [Some(deviation), Some(low), Some(high), Some(rates)]

@@ -517,6 +517,31 @@ fn files_are_told_apart_by_their_names_or_paths() {
     assert_eq!(told(["x/a.txt", "y/a.txt"]), ["x/a.txt", "y/a.txt"]);
 }
 
+/// A hundred files said the same a hundred times.
+#[test]
+fn what_is_said_of_many_files_is_said_once() {
+    let of = |file: &str, warnings: &[&str]| {
+        let table = Table {
+            warnings: warnings.iter().map(ToString::to_string).collect(),
+            ..Table::default()
+        };
+        FileTable { file: file.into(), table, ..FileTable::default() }
+    };
+    let joined = join(vec![
+        of("x/a.json", &["job `r` was limited", "x/a.json: one of 3 was left out"]),
+        of("x/b.json", &["job `r` was limited", "x/b.json: one of 3 was left out"]),
+        of("x/c.json", &["job `r` was limited", "x/c.json:7: 0 bytes"]),
+    ]);
+    assert_eq!(
+        joined.warnings,
+        [
+            "job `r` was limited (3 files, the first x/a.json)",
+            "one of 3 was left out (2 files, the first x/a.json)",
+            "x/c.json:7: 0 bytes",
+        ]
+    );
+}
+
 #[test]
 fn the_shipped_tables_are_read_and_kept() {
     for (name, rows) in [

@@ -74,6 +74,67 @@ struct Array {
     faulty: Vec<(usize, String)>,
     /// For each place whether its member is there and whole; empty where that is not said.
     is_up: Vec<bool>,
+    /// What it does beside its work.
+    action: Option<Action>,
+}
+
+/// What an array does beside its work, as the line below it says: `[=>..]  recovery =  7.9% (1/2) finish=9.9min
+/// speed=1K/sec`, or `resync=DELAYED`.
+struct Action {
+    /// md's word.
+    word: &'static str,
+    /// How far it is and how long it takes, as md writes it; or why it does not run.
+    state: String,
+    /// At what, in bytes a second.
+    bytes_per_s: Option<u64>,
+}
+
+/// What md leaves a rebuild at least by default (`speed_limit_min`, 1000 KiB/s): below that it stands still.
+const REBUILD_MIN: u64 = 1000 << 10;
+
+/// md's words for what it does, with ours.
+const ACTIONS: [(&str, &str); 5] = [
+    ("recovery", "is being rebuilt"),
+    ("resync", "is being made consistent (resync)"),
+    ("reshape", "is being reshaped, and lies partly in its old layout"),
+    ("check", "is being checked"),
+    ("repair", "is being checked and repaired"),
+];
+
+impl Action {
+    fn read(line: &str) -> Option<Self> {
+        let line = line.replace('=', " = ");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let behind = |name: &str| {
+            let at = words.windows(2).position(|pair| pair == [name, "="])?;
+            words.get(at + 2).copied()
+        };
+        let found = |&(word, _): &(&'static str, &str)| behind(word).map(|state| (word, state));
+        let (word, state) = ACTIONS.iter().find_map(found)?;
+        let kib = behind("speed").and_then(|speed| speed.strip_suffix("K/sec"));
+        let bytes_per_s = kib.and_then(|kib| kib.parse::<u64>().ok()?.checked_mul(1024));
+        let state = match (state.strip_suffix('%'), behind("finish")) {
+            (Some(percent), Some(left)) => format!("{percent} % is done, {left} are left"),
+            (Some(percent), None) => format!("{percent} % is done"),
+            (None, _) => format!("md says {state}, so it waits"),
+        };
+        Some(Action { word, state, bytes_per_s: bytes_per_s.filter(|rate| *rate > 0) })
+    }
+
+    /// What is said of it; what an experiment models of it is the rebuild of members that hold nothing.
+    fn said(&self, is_modelled: bool) -> String {
+        let what = ACTIONS.iter().find(|(word, _)| *word == self.word).map_or("", |(_, own)| own);
+        let rate = self.bytes_per_s.map_or_else(String::new, |rate| {
+            format!(", at {}", block::units::format_bytes_per_s(rate))
+        });
+        let state = &self.state;
+        let then = match (is_modelled, self.word) {
+            (true, _) => "`volume.rebuild` models that for the first member that has failed",
+            (false, "reshape") => "that is not modelled; wait until it is done",
+            (false, _) => "that is not modelled: the array is faster once it is done",
+        };
+        format!("It {what}: {state}{rate}; {then}")
+    }
 }
 
 impl Array {
@@ -95,7 +156,7 @@ impl Array {
         members.sort();
         faulty.sort();
         let volume = HeldVolume { name: name.into(), level: level.into(), ..HeldVolume::default() };
-        Some(Array { volume, members, faulty, is_up: Vec::new() })
+        Some(Array { volume, members, faulty, is_up: Vec::new(), action: None })
     }
 
     /// A line below the first.
@@ -116,6 +177,17 @@ impl Array {
         if self.is_up.is_empty() {
             self.is_up = is_up(line);
         }
+        self.action = self.action.take().or_else(|| Action::read(line));
+    }
+
+    /// Says what it does beside its work, and takes a rebuild for one of the experiment.
+    fn tell_action(&mut self) {
+        let Some(action) = &self.action else { return };
+        let volume = &mut self.volume;
+        if action.word == "recovery" && !volume.failed.is_empty() {
+            volume.rebuild_bytes_per_s = action.bytes_per_s.filter(|rate| *rate >= REBUILD_MIN);
+        }
+        volume.said.push(action.said(volume.rebuild_bytes_per_s.is_some()));
     }
 
     /// The volume: members that are up in the order of their numbers, and in the other places what is restored there, or
@@ -126,6 +198,7 @@ impl Array {
         let up = self.is_up.iter().filter(|is_up| **is_up).count();
         if self.is_up.is_empty() || self.members.len() < up {
             self.volume.members = devices(&self.members);
+            self.tell_action();
             return self.volume;
         }
         for place in 0..self.is_up.len() {
@@ -146,6 +219,7 @@ impl Array {
             self.volume.said.push(said);
             self.volume.members.push(member);
         }
+        self.tell_action();
         let mut gone = std::mem::take(&mut self.volume.members).into_iter();
         let mut whole = self.members.into_iter().map(|(_, name)| name);
         let place = |is_up: &bool| if *is_up { whole.next() } else { gone.next() };

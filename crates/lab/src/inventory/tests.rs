@@ -375,6 +375,46 @@ fn failed_members_are_said_to_be() {
     }
 }
 
+/// That an array was busy with itself was not said, and what it makes then is less.
+#[test]
+fn what_an_array_does_beside_its_work_is_said() {
+    let disks = lsblk("ST18000NM000J", 18_000_207_937_536, 7);
+    let of = |members: &str, places: &str, line: &str| {
+        let mdstat = format!(
+            "Personalities : [raid6]\nmd0 : active raid6 {members}\n      70313787392 blocks super 1.2 level 6, 512k chunk, \
+             algorithm 2 {places}\n      {line}\n      bitmap: 0/131 pages [0KB], 65536KB chunk\n"
+        );
+        let text = experiment(&[&disks, &mdstat]).unwrap();
+        assert!(text.contains("`ileave run FILE` runs it."), "{text}");
+        let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+        (plan.trials[0].setup.volume.rebuild_bytes_per_s, text)
+    };
+    let whole = "sdf1[6] sdd1[4] sdc1[2] sdb1[1] sda1[0]";
+    let progress = "7.9% (1/2) finish=9.9min speed=200000K/sec";
+    let (rate, text) = of(
+        &format!("sdg1[7] {whole}"),
+        "[6/5] [UUU_UU]",
+        &format!("[=>..]  recovery =  {progress}"),
+    );
+    assert_eq!(rate, Some(204_800_000), "{text}");
+    assert!(
+        text.contains(
+            "# It is being rebuilt: 7.9 % is done, 9.9min are left, at 204.8MB/s; `volume.rebuild`"
+        ),
+        "{text}"
+    );
+    for (line, said) in [
+        (format!("[=>..]  resync =  {progress}"), "is being made consistent (resync): 7.9 % is"),
+        (format!("[=>..]  reshape =  {progress}"), "reshaped, and lies partly in its old layout"),
+        (format!("[=>..]  check =  {progress}"), "is being checked: 7.9 % is done"),
+        ("\tresync=DELAYED".into(), "(resync): md says DELAYED, so it waits; that is not modelled"),
+        ("\tresync=PENDING".into(), "(resync): md says PENDING"),
+    ] {
+        let (rate, text) = of(&format!("sde1[3] {whole}"), "[6/6] [UUUUUU]", &line);
+        assert!(rate.is_none() && text.contains(said), "{text}");
+    }
+}
+
 /// lsblk shows spares and failed members as members: where mdstat is there, it says which are.
 #[test]
 fn mdstat_counts_members_before_lsblk() {

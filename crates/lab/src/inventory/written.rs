@@ -124,6 +124,9 @@ impl Inventory {
             let failed: Vec<String> = volume.failed.iter().map(usize::to_string).collect();
             let _ = writeln!(text, "failed = \"{}\"", failed.join("+"));
         }
+        if let Some(rate) = volume.rebuild_bytes_per_s {
+            let _ = writeln!(text, "rebuild = \"{}\"", units::format_bytes_per_s(rate));
+        }
         let level = volume.level.parse::<Level>().ok();
         match volume.chunk_bytes {
             _ if level.is_some_and(|level| !level.interleaved()) => {}

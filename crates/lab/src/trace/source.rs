@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use store::input::BYTE_ORDER_MARK;
 
 /// Longer lines are of no trace.
 const LINE_BYTES: u64 = 65_536;
@@ -70,7 +71,9 @@ impl Lines {
             return Ok(None);
         }
         self.number += 1;
-        Ok(Some(self.line.trim_ascii_end()))
+        let mark = BYTE_ORDER_MARK.as_bytes();
+        let line = if self.number == 1 { self.line.strip_prefix(mark) } else { None };
+        Ok(Some(line.unwrap_or(&self.line).trim_ascii_end()))
     }
 }
 

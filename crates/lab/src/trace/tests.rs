@@ -137,6 +137,18 @@ fn compressed_traces_are_read_as_they_are() {
     }
 }
 
+/// Windows' programs write a byte order mark in front: it cost the first request.
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let at = TempDir::new().unwrap();
+    let (_, text) = SAMPLES[3];
+    let plain = written(&at, "plain.csv", text.as_bytes());
+    let marked = written(&at, "marked.csv", format!("\u{feff}{text}").as_bytes());
+    let [plain, marked] = [plain, marked].map(|file| trace(&file).unwrap().1);
+    assert_eq!(marked.odd, Oddities::default());
+    assert_eq!(marked.requests, plain.requests);
+}
+
 #[test]
 fn malformed_lines_are_counted_and_named_and_too_many_are_an_error() {
     let at = TempDir::new().unwrap();

@@ -37,7 +37,7 @@ pub struct Access(pub Skew);
 impl Access {
     /// What the key takes.
     pub const TAKES: Takes = Takes::Form {
-        expects: "uniform, or zipf and an exponent as in \"zipf:1.1\", or zones of requests and range in percent as in \
+        expects: "uniform, or zipf and an exponent as in \"zipf:1.1\", or fio's pareto as in \"pareto:0.2\", or zones of requests and range in percent as in \
                   \"zones:80/20:20/80\"",
         read: |text| Access::parse(text).map(|_| text.trim().to_string()),
     };
@@ -45,7 +45,7 @@ impl Access {
     fn parse(text: &str) -> Result<Skew> {
         let wrong = || {
             Error::input(format!(
-                "`{text}` is not uniform, zipf:EXPONENT with 0.01 to 10, or zones:REQUESTS/RANGE:… with percentages that \
+                "`{text}` is not uniform, zipf:EXPONENT with 0.01 to 10, pareto:H with 0.001 to 0.999, or zones:REQUESTS/RANGE:… with percentages that \
                  each sum to 100; write it as `zipf:1.1` or `zones:80/20:20/80`"
             ))
         };
@@ -56,6 +56,13 @@ impl Access {
                 let is_possible = (0.01..=10.0).contains(&exponent);
                 is_possible
                     .then(|| Skew::Zipf((exponent * 1000.0).round() as u32))
+                    .ok_or_else(wrong)
+            }
+            Some(("pareto", share)) => {
+                let share: f64 = share.trim().parse().map_err(|_| wrong())?;
+                (0.001..=0.999)
+                    .contains(&share)
+                    .then(|| Skew::Pareto((share * 1000.0).round() as u32))
                     .ok_or_else(wrong)
             }
             Some(("zones", zones)) => {
@@ -229,11 +236,16 @@ impl Requests {
                 "and `span` both say how much is used; remove one of them",
             );
         }
-        if pattern != Pattern::Random && section.sets("access") {
-            return wrong(
-                "access",
-                "is for random requests; take `kind = \"random\"`, or leave it out",
-            );
+        let of_random = ["access", "in_a_row"].into_iter().find(|key| section.sets(key));
+        if let Some(key) = of_random.filter(|_| pattern != Pattern::Random) {
+            let next = "is for random requests; take `kind = \"random\"`, or leave it out";
+            return wrong(key, next);
+        }
+        for (key, share) in [("offset", "offset_percent"), ("job_step", "job_step_percent")] {
+            if section.sets(key) && section.sets(share) {
+                let why = format!("and `{key}` both say where it is; remove one of them");
+                return wrong(share, &why);
+            }
         }
         if keys.arrivals == Arrivals::Closed {
             if let Some(key) =
@@ -309,19 +321,15 @@ mod tests {
     fn accesses_and_capacities_are_read() {
         assert_eq!(Access::parse("uniform").unwrap(), Skew::Uniform);
         assert_eq!(Access::parse("zipf:1.25").unwrap(), Skew::Zipf(1250));
+        assert_eq!(Access::parse("pareto:0.2").unwrap(), Skew::Pareto(200));
+        assert!(Access::parse("pareto:1").unwrap_err().to_string().contains("pareto:H"));
         assert_eq!(
             Access::parse("zones:80/20:20/80").unwrap(),
             Skew::Zones(vec![(80, 20), (20, 80)])
         );
-        for bad in [
-            "zipf",
-            "zipf:",
-            "zipf:0",
-            "zipf:nan",
-            "zones:80/20",
-            "zones:60/50:50/50",
-            "pareto:0.2",
-        ] {
+        for bad in
+            ["zipf", "zipf:", "zipf:0", "zipf:nan", "zones:80/20", "zones:60/50:50/50", "pareto:0"]
+        {
             assert!(Access::parse(bad).unwrap_err().to_string().contains("zipf:1.1"), "{bad}");
         }
         let whole = Capacity::parse("max requests_per_s subject to p99 <= 2ms").unwrap();

@@ -36,6 +36,8 @@ keys! {
         span_sectors: Option<u64> = load("span", ANY_SIZE),
         /// Share of the volume that is used, from `offset` on, instead of `span`
         span_percent: Option<u64> = load("span_percent", Takes::Count(1, 100)),
+        /// Start of the part of the volume that is used, as a share of the volume, instead of `offset`
+        offset_percent: Option<u64> = load("offset_percent", Takes::Count(0, 99)),
         /// Start of the part of the volume that is used
         offset_sectors: u64 = load("offset", Takes::Sectors(0, u64::MAX)).in_sectors().default("0"),
         /// These requests go to the log's own drives, `volume.log_drives`, if there are any; of those they use all that
@@ -53,6 +55,8 @@ keys! {
         /// Distance between the starts of neighbouring jobs, which then have the same `span` [default: each job has its
         /// share of the span]
         job_step_sectors: Option<u64> = load("job_step", Takes::Sectors(0, u64::MAX)),
+        /// Distance between the starts of neighbouring jobs as a share of the volume, instead of `job_step`
+        job_step_percent: Option<u64> = load("job_step_percent", Takes::Count(0, 99)),
         /// Think time before each request
         think_ns: u64 = load("think", Takes::Time(0, YEAR_NS)).default("0ns"),
         /// Requests after each think time, which follow each other without one (fio's `thinktime_blocks`)
@@ -66,9 +70,11 @@ keys! {
         arrivals: Arrivals = load("arrivals", Arrivals::TAKES).default("closed"),
         /// Requests that come together, where they come by the clock; the bursts are farther apart then
         burst: u32 = load("burst", Takes::Count(1, 1_000_000)).default("1"),
-        /// Where random requests go: `uniform`; `zipf:1.1`, some blocks more often than others; or
-        /// `zones:80/20:20/80`, 80 % of the requests to the first 20 % of the range
+        /// Where random requests go: `uniform`; `zipf:1.1`, some blocks more often than others; `pareto:0.2`, as fio has it: 20 %
+        /// of the blocks get 80 % of the requests; or `zones:80/20:20/80`, 80 % of the requests to the first 20 % of the range
         access: Option<Access> = load("access", Access::TAKES),
+        /// Random requests that follow each other in order before the next random place (fio's `rw=randread:8`)
+        in_a_row: u32 = load("in_a_row", Takes::Count(1, 1_000_000)).default("1"),
         /// Look for the highest rate at which this holds, as in `p99 <= 2ms` or `commit p99 <= 5ms`; the rates of all
         /// workloads of the group that come by the clock keep their proportions
         capacity: Option<Capacity> = load("capacity", Capacity::TAKES),
@@ -190,7 +196,7 @@ impl Requests {
     #[must_use]
     pub fn on_log(&self, sectors: u64) -> Self {
         let mut on_log = self.clone();
-        on_log.keys.offset_sectors = 0;
+        (on_log.keys.offset_sectors, on_log.keys.offset_percent) = (0, None);
         on_log.keys.span_sectors = self.keys.span_sectors.map(|span| span.min(sectors));
         on_log
     }
@@ -220,6 +226,7 @@ impl Requests {
             work_ns: if self.fills { fill_ns } else { 0 },
             arrivals: keys.arrivals.modelled(),
             burst: keys.burst,
+            in_a_row: keys.in_a_row,
             skew: keys.access.as_ref().map_or(Skew::Uniform, |Access(skew)| skew.clone()),
             bytes_per_s: keys.bytes_per_s,
             requests_per_s: keys.requests_per_s,
@@ -382,22 +389,27 @@ impl Requests {
 
     /// Where each job's part of a volume of `sectors` starts, and how long it is.
     pub fn parts(&self, sectors: u64) -> Vec<(u64, u64)> {
-        let behind = sectors.saturating_sub(self.keys.offset_sectors);
         let share = |percent: u64| (u128::from(sectors) * u128::from(percent) / 100) as u64;
+        // A share is no multiple of anything, and requests are at multiples of a block.
+        let block = self.keys.block_sectors;
+        let whole_share = |percent: u64| share(percent) / block * block;
+        let offset = self.keys.offset_percent.map_or(self.keys.offset_sectors, whole_share);
+        let step = self.keys.job_step_sectors.or(self.keys.job_step_percent.map(whole_share));
+        let behind = sectors.saturating_sub(offset);
         let span = self.keys.span_sectors.or(self.keys.span_percent.map(|p| share(p).min(behind)));
         let part = |span: u64, step: u64| {
-            let starts = (0..self.keys.jobs)
-                .map(|job| self.keys.offset_sectors.saturating_add(job.saturating_mul(step)));
+            let starts =
+                (0..self.keys.jobs).map(|job| offset.saturating_add(job.saturating_mul(step)));
             starts.map(|start| (start, span)).collect()
         };
-        match self.keys.job_step_sectors {
+        match step {
             Some(step) => {
                 let last = step.saturating_mul(self.keys.jobs - 1);
                 part(span.unwrap_or(behind.saturating_sub(last)), step)
             }
             None => {
                 let share = span.unwrap_or(behind) / self.keys.jobs;
-                let whole = share / self.keys.block_sectors * self.keys.block_sectors;
+                let whole = share / block * block;
                 let share = if self.keys.jobs == 1 { share } else { whole };
                 part(share, share)
             }
@@ -470,6 +482,9 @@ mod tests {
         assert_eq!(same.parts(1000), [(0, 50), (0, 50)]);
         let apart = work("jobs = 2\njob_step = 300");
         assert_eq!(apart.parts(1000), [(0, 700), (300, 700)]);
+        // 30 % are 303 sectors, of which a block of 8 begins at 296.
+        let shares = work("jobs = 2\nblock = 8\noffset_percent = 30\njob_step_percent = 20");
+        assert_eq!(shares.parts(1010), [(296, 514), (496, 514)]);
     }
 
     #[test]

@@ -3,31 +3,18 @@
 use block::{Op, Request, SECTOR_BYTES};
 use lab::catalogue::drive;
 use lab::experiment::Experiment;
+use lab::grid::{Load, judge_loads, read_loads};
 use lab::rig::sim::Sim;
 use lab::{Keep, run};
-use sim::{Advance, CloudVolume, Device, Event, Flash, Nanos};
+use sim::{Advance, CloudVolume, Device, Event, Nanos};
 
-/// A cell of a file: reads a second that were offered, the percentile, and what it was in us.
-fn cells(text: &str) -> Vec<(f64, f64, f64)> {
-    let cell = |line: &str| {
-        let fields: Vec<&str> = line.split(',').collect();
-        let share = if fields[4] == "p50" { 0.5 } else { 0.95 };
-        (fields[3].parse().unwrap(), share, fields[5].parse().unwrap())
-    };
-    text.lines().skip(1).filter(|line| !line.contains("clipped")).map(cell).collect()
+/// The latencies of a file that are used.
+fn loads(text: &str) -> Vec<Load> {
+    read_loads("loads", text).unwrap().loads
 }
 
-/// How reads arrive.
-#[derive(Clone, Copy)]
-enum Arrivals {
-    /// At equal distances.
-    Even,
-    /// By chance.
-    Poisson,
-}
-
-/// Reads of a sector at random places, `per_s` of them: their times in us, shortest first.
-fn open_load(device: &mut dyn Device, arrivals: Arrivals, per_s: f64) -> Vec<f64> {
+/// Reads of a sector at random places at equal distances, `per_s` of them: their times in us, shortest first.
+fn even_load(device: &mut dyn Device, per_s: f64) -> Vec<f64> {
     const COUNT: u64 = 60_000;
     let (mut events, mut arrived) = (Vec::new(), Vec::new());
     let (mut at_ns, mut random) = (0.0, 9_u64);
@@ -35,11 +22,7 @@ fn open_load(device: &mut dyn Device, arrivals: Arrivals, per_s: f64) -> Vec<f64
     for tag in 0..COUNT {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
         let chance = ((random >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-        let gaps = match arrivals {
-            Arrivals::Even => 1.0,
-            Arrivals::Poisson => -chance.ln(),
-        };
-        at_ns += gaps * 1e9 / per_s;
+        at_ns += 1e9 / per_s;
         let (now, sector) = (at_ns as Nanos, (chance * sectors as f64) as u64);
         device.advance(now, &mut events);
         arrived.push(now);
@@ -64,37 +47,31 @@ fn at(took: &[f64], share: f64) -> f64 {
 fn gp3_is_flat_up_to_its_limit() {
     let provisioned = drive("gp3[size=1000GiB,iops=16000,mb_per_s=1000]").unwrap();
     let spec = provisioned.cloud().unwrap().spec();
-    for (per_s, share, measured_us) in cells(include_str!("../data/cloud/gp3.csv")) {
-        for arrivals in [Arrivals::Even, Arrivals::Poisson] {
-            if per_s > 0.95 * 16_000.0 {
-                continue;
-            }
-            let mut volume = CloudVolume::new(&spec, 1).unwrap();
-            let modelled_us = at(&open_load(&mut volume, arrivals, per_s), share);
-            let error = modelled_us / measured_us - 1.0;
-            assert!(error.abs() < 0.03, "{per_s}/s: {modelled_us} us, measured {measured_us}");
+    let mut loads = loads(include_str!("../data/cloud/gp3.csv"));
+    loads.retain(|load| load.reads_per_s as f64 <= 0.95 * 16_000.0);
+    let (by_chance, _) = judge_loads(&provisioned, &loads).unwrap();
+    for one in by_chance {
+        let Load { reads_per_s, percent, us, .. } = one.load;
+        let mut volume = CloudVolume::new(&spec, 1).unwrap();
+        let even_us = at(&even_load(&mut volume, reads_per_s as f64), percent / 100.0);
+        for modelled_us in [even_us, one.modelled_us] {
+            let error = modelled_us / us - 1.0;
+            assert!(error.abs() < 0.03, "{reads_per_s}/s: {modelled_us} us, measured {us}");
         }
     }
     let mut volume = CloudVolume::new(&spec, 1).unwrap();
-    assert!(at(&open_load(&mut volume, Arrivals::Even, 1.1 * 16_000.0), 0.5) > 100_000.0);
+    assert!(at(&even_load(&mut volume, 1.1 * 16_000.0), 0.5) > 100_000.0);
 }
 
 /// Its median within 20 % at every load that was measured without writes. The figures were adjusted on these cells.
 #[test]
 fn i3en_meets_its_medians_within_20_percent() {
-    let i3en = drive("i3en").unwrap();
-    let mut errors = Vec::new();
-    for (per_s, share, measured_us) in cells(include_str!("../data/cloud/i3en.csv")) {
-        if share > 0.5 {
-            continue;
-        }
-        let mut disk = Flash::new(&i3en.flash().unwrap().spec().unwrap()).unwrap();
-        let modelled_us = at(&open_load(&mut disk, Arrivals::Poisson, per_s), share);
-        errors.push((modelled_us / measured_us - 1.0, per_s));
-    }
-    assert_eq!(errors.len(), 19);
-    for (error, per_s) in &errors {
-        assert!(error.abs() < 0.2, "{per_s}/s: {error}: {errors:?}");
+    let mut loads = loads(include_str!("../data/cloud/i3en.csv"));
+    loads.retain(|load| load.percent <= 50.0);
+    let (judged, _) = judge_loads(&drive("i3en").unwrap(), &loads).unwrap();
+    assert_eq!(judged.len(), 19);
+    for one in &judged {
+        assert!(one.keeps_up && one.error() < 0.2, "{one:?}");
     }
 }
 
@@ -204,28 +181,13 @@ fn persistent_disks_of_a_type_share_the_limits_of_an_instance() {
 /// Medians of reads of 512 bytes at open load up to 78 a second; beyond, its queue is shorter than the drive's.
 #[test]
 fn a_toshiba_of_2_tb_meets_its_medians_within_20_percent() {
-    let measured = cells(include_str!("../data/cloud/dt01aca200.csv"));
-    let rates: Vec<String> = measured.iter().map(|(per_s, ..)| per_s.to_string()).collect();
-    let text = format!(
-        "[volume]\ndrives = 'dt01aca200'\nlevel = 'single'\n[workload.r]\nkind = 'random'\nblock = '512B'\n\
-         arrivals = 'poisson'\nrequests_per_s = [{}]\ncount = 6000\n",
-        rates.join(", ")
-    );
-    let experiment = Experiment::parse("x.toml", &text).unwrap();
-    let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
-    let mut errors = Vec::new();
-    for record in ran.records() {
-        let at = record.at["workload.r.requests_per_s"].to_string();
-        let (per_s, _, measured_us) =
-            measured.iter().find(|(per_s, ..)| per_s.to_string() == at).unwrap();
-        let modelled_us = 1e3 * record.sample("latency_p50_ms").unwrap();
-        errors.push((*per_s, modelled_us / measured_us - 1.0));
-    }
+    let loads = loads(include_str!("../data/cloud/dt01aca200.csv"));
+    let (judged, _) = judge_loads(&drive("dt01aca200").unwrap(), &loads).unwrap();
     let (below, beyond): (Vec<_>, Vec<_>) =
-        errors.into_iter().partition(|(per_s, _)| *per_s < 80.0);
+        judged.iter().partition(|one| one.load.reads_per_s < 80);
     assert_eq!((below.len(), beyond.len()), (12, 8));
-    assert!(below.iter().all(|(_, error)| error.abs() < 0.2), "{below:?}");
-    assert!(beyond.iter().all(|(_, error)| *error < -0.2), "{beyond:?}");
+    assert!(below.iter().all(|one| one.error() < 0.2), "{below:?}");
+    assert!(beyond.iter().all(|one| one.modelled_us < 0.8 * one.load.us), "{beyond:?}");
 }
 
 fn rates(file: &str, sets: &[&str], workload: &str, per: &str) -> Vec<(String, f64)> {

@@ -4,7 +4,7 @@
 
 use block::{Request, SECTOR_BYTES};
 use lab::catalogue;
-use lab::grid::{Fit, Given, Group, Interface, fit, judge, read};
+use lab::grid::{Cliff, Fit, Given, Group, Interface, fit, judge, judge_series, read, read_series};
 use sim::{Advance, Device, Event, Flash};
 
 /// The drive fitted to a file of cells, and how it meets the cells that the fit did not use; all of them last.
@@ -195,46 +195,23 @@ fn more_cells_make_no_worse_drive() {
     assert_eq!(store::known::KnownDrive::from(&shipped).doubt, None);
 }
 
-/// The seconds in which a rate falls below half of the highest, and comes back.
-fn cliff(per_second: &[f64]) -> (usize, usize) {
-    let half = per_second.iter().copied().fold(0.0, f64::max) / 2.0;
-    let fall = per_second.iter().position(|&rate| rate < half).expect("it falls");
-    let back = per_second[fall..].iter().position(|&rate| rate > half).expect("it comes back");
-    (fall + 1, fall + back + 1)
-}
-
 /// The rate of random writes second by second, as the SLC cache fills and is emptied. The figures of the cache are
 /// from this log, so that this shows that the mechanism has its shape, and no more: it falls in second 3 as measured, is
 /// back in second 44, not 43, and has 1.03 times the measured rate at first.
 #[test]
 fn the_write_cliff_of_a_sabrent_rocket_4_plus() {
     let text = include_str!("../data/flash/sabrent-cliff.csv");
-    let rate = |line: &str| line.split(',').nth(1).and_then(|kib| kib.parse::<f64>().ok());
-    let measured: Vec<f64> = text.lines().skip(1).filter_map(rate).collect();
     let drive = catalogue::drive("sabrent-rocket-4-plus-2tb").unwrap();
-    let mut device = Flash::new(&drive.flash().unwrap().spec().unwrap()).unwrap();
-    let mut modelled = vec![0.0; measured.len()];
-    let (mut random, mut events) = (1_u64, Vec::new());
-    let mut submit = |device: &mut Flash, now, tag| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        device.submit(now, tag, Request::write((random >> 33) % 400_000_000 * 8, 8));
-    };
-    for tag in 0..32 {
-        submit(&mut device, 0, tag);
-    }
-    while let Some(now) = device.next_event().filter(|now| now / 1_000_000_000 < 54) {
-        device.advance(now, &mut events);
-        for event in events.drain(..) {
-            if let Event::Done { tag, at, .. } = event {
-                modelled[(at / 1_000_000_000) as usize] += 4.0;
-                submit(&mut device, at, tag);
-            }
-        }
-    }
-    let ((fall, back), (modelled_fall, modelled_back)) = (cliff(&measured), cliff(&modelled));
-    assert!(fall.abs_diff(modelled_fall) <= 1, "falls in second {modelled_fall}, not {fall}");
-    assert!(back.abs_diff(modelled_back) <= 2, "back in second {modelled_back}, not {back}");
-    let fast = modelled[0] / measured[0];
+    let judged = judge_series(&drive, &read_series("sabrent-cliff.csv", text).unwrap()).unwrap();
+    let [one] = &judged[..] else { panic!("one series, not {}", judged.len()) };
+    let (measured, modelled) = (one.measured_cliff(), one.modelled_cliff());
+    let apart =
+        |of: &dyn Fn(Cliff) -> Option<f64>| (of(modelled).unwrap() - of(measured).unwrap()).abs();
+    // The goal of time: within a fifth.
+    assert!(one.time_errors().iter().all(|error| error.unwrap() < 0.2), "{modelled:?}");
+    assert!(apart(&|cliff| cliff.falls_s) <= 1.0, "falls: {modelled:?}, not {measured:?}");
+    assert!(apart(&|cliff| cliff.recovers_s) <= 2.0, "recovers: {modelled:?}, not {measured:?}");
+    let fast = one.modelled[0].1 / one.series.rates[0].1;
     assert!((0.95..1.05).contains(&fast), "{fast} of the measured rate at first");
 }
 

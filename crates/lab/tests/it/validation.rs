@@ -81,6 +81,9 @@ fn every_drive_is_nearer_than_disksim() {
     }
 }
 
+/// Line 312 of the Cheetah's trace.
+const OUTLIER: usize = 311;
+
 /// The write error of the Cheetah is one request: line 312, a write of 4 sectors in the only burst of
 /// the trace, took two revolutions. Nothing in the model is bent to it.
 #[test]
@@ -92,10 +95,10 @@ fn one_request_is_the_write_error_of_the_cheetah() {
     let disk = drive.disk().unwrap();
     let bus = disk.measured_bus_bytes_per_s().unwrap();
     let mut modelled = replay(&disk.spec().unwrap(), bus, &trace, None).unwrap();
-    assert!(trace[311].writes() && trace[311].service_ns > 12_000_000);
+    assert!(trace[OUTLIER].writes() && trace[OUTLIER].service_ns > 12_000_000);
     let mut others: Vec<Served> = trace.iter().map(Served::from).collect();
-    others.remove(311);
-    modelled.remove(311);
+    others.remove(OUTLIER);
+    modelled.remove(OUTLIER);
     let figures = Comparison::new(&others, &modelled).writes;
     assert!(percent(&figures) < 4.0, "{figures:?}");
 }
@@ -169,6 +172,15 @@ fn parameters_alone_make_models_nearer_than_disksim() {
         assert!(percent(&reads) < most_reads, "{trace}: {reads:?}");
         assert!(percent(&writes) < most_writes, "{trace}: {writes:?}");
     }
+    // The goal is 6 % of writes, single outliers named: without its one, the Cheetah is within it.
+    let (_, cheetah) = tried.iter().find(|(name, _)| name == "cheetah9LP").unwrap();
+    let cheetah = cheetah.as_ref().unwrap();
+    let (mut others, mut modelled) = (cheetah.requests.clone(), cheetah.exact_ns.clone());
+    assert!(others[OUTLIER].writes && others[OUTLIER].measured_ns > 12_000_000);
+    others.remove(OUTLIER);
+    modelled.remove(OUTLIER);
+    let figures = Comparison::new(&others, &modelled).writes;
+    assert!(percent(&figures) < 5.0, "{figures:?}");
 }
 
 /// What the catalogue says a model errs by is what it errs by: over the second half of the trace, of all

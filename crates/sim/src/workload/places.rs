@@ -12,6 +12,10 @@ pub enum Skew {
     /// The n-th most frequent block with a probability in proportion to 1 / n^theta, theta in thousandths. Blocks
     /// that are about as frequent lie anywhere in the range.
     Zipf(u32),
+    /// With n blocks, the block (n - 1) u^(log h / log(1 - h)) of those in order of frequency, u from 0 to 1 and h in
+    /// thousandths: fio's `pareto:h` (`pareto_next` in its `lib/zipf.c`). A share h of the blocks has a share 1 - h of the
+    /// requests. Blocks that are about as frequent lie anywhere in the range.
+    Pareto(u32),
     /// Parts of the range one after the other, each with its share of the requests and its share of the range, both
     /// in percent. Within a part all blocks are alike.
     Zones(Vec<(u32, u32)>),
@@ -24,11 +28,13 @@ pub(super) struct Places {
     /// For so many blocks; 0 before the first is drawn.
     blocks: u64,
     zipf: Zipf,
+    /// Where blocks are scattered without Zipf.
+    step: u64,
 }
 
 impl Places {
     pub(super) fn new(skew: Skew) -> Self {
-        Places { skew, blocks: 0, zipf: Zipf::default() }
+        Places { skew, blocks: 0, zipf: Zipf::default(), step: 1 }
     }
 
     /// A block of so many.
@@ -51,9 +57,34 @@ impl Places {
                 }
                 self.zipf.scattered(random)
             }
+            Skew::Pareto(thousandths) => {
+                if self.blocks != blocks {
+                    self.blocks = blocks;
+                    self.step = golden_step(blocks);
+                }
+                let share = f64::from(*thousandths) / 1000.0;
+                let power = share.ln() / (1.0 - share).ln();
+                let rank = ((blocks - 1) as f64 * unit(random).powf(power)) as u64;
+                scattered(rank.min(blocks - 1), self.step, blocks)
+            }
             Skew::Zones(zones) => zoned(random, zones, blocks),
         }
     }
+}
+
+/// A number from 0 up to 1.
+fn unit(random: &mut Pcg64Mcg) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// How far apart neighbours in frequency lie, among so many blocks.
+fn golden_step(blocks: u64) -> u64 {
+    coprime_near(blocks, (blocks as f64 * 0.618_033_988_749_895) as u64)
+}
+
+/// Where the block of this rank, from 0, lies.
+fn scattered(rank: u64, step: u64, blocks: u64) -> u64 {
+    (u128::from(rank) * u128::from(step) % u128::from(blocks)) as u64
 }
 
 /// A number below `bound`, all equally likely to within 2^-64 (Lemire's multiplication).
@@ -100,7 +131,7 @@ impl Zipf {
         zipf.low = zipf.integral(1.5) - 1.0;
         zipf.high = zipf.integral(blocks as f64 + 0.5);
         zipf.at_once = 2.0 - zipf.inverse(zipf.integral(2.5) - zipf.density(2.0));
-        zipf.step = coprime_near(blocks, (blocks as f64 * 0.618_033_988_749_895) as u64);
+        zipf.step = golden_step(blocks);
         zipf
     }
 
@@ -124,8 +155,7 @@ impl Zipf {
     /// A rank from 1 on.
     fn rank(&self, random: &mut Pcg64Mcg) -> u64 {
         loop {
-            let unit = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-            let drawn = self.high + unit * (self.low - self.high);
+            let drawn = self.high + unit(random) * (self.low - self.high);
             let x = self.inverse(drawn);
             let rank = (x.round() as u64).clamp(1, self.blocks);
             let (k, is_near) = (rank as f64, rank as f64 - x <= self.at_once);
@@ -136,8 +166,7 @@ impl Zipf {
     }
 
     fn scattered(&self, random: &mut Pcg64Mcg) -> u64 {
-        let rank = self.rank(random) - 1;
-        (u128::from(rank) * u128::from(self.step) % u128::from(self.blocks)) as u64
+        scattered(self.rank(random) - 1, self.step, self.blocks)
     }
 }
 
@@ -186,6 +215,19 @@ mod tests {
             let top: u64 = counts[..100].iter().sum();
             let expected: f64 = (1..=100).map(weight).sum::<f64>() / sum;
             assert!((top as f64 / draws as f64 - expected).abs() < 0.01, "theta {theta}: {top}");
+        }
+    }
+
+    /// fio's `pareto:0.2` is the rule of 80 and 20; h = 0.5 is uniform.
+    #[test]
+    fn a_share_of_pareto_has_the_other_share() {
+        for (thousandths, blocks) in [(200, 1000), (100, 1000), (500, 1000)] {
+            let share = f64::from(thousandths) / 1000.0;
+            let counts = counts(Skew::Pareto(thousandths), blocks, 200_000);
+            let of_rank = |rank| counts[scattered(rank, golden_step(blocks), blocks) as usize];
+            let most: u64 = (0..u64::from(thousandths)).map(of_rank).sum();
+            let found = most as f64 / 200_000.0;
+            assert!((found - (1.0 - share)).abs() < 0.02, "{share}: {found}");
         }
     }
 

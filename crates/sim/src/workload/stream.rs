@@ -62,6 +62,8 @@ pub struct Stream {
     pub burst: u32,
     /// Where random requests go.
     pub skew: Skew,
+    /// Of random requests, how many follow each other before the next random place (fio's `rw=randread:8`).
+    pub in_a_row: u32,
     /// A limit in bytes a second, from the start on; a stream that fell behind catches up.
     pub bytes_per_s: Option<u64>,
     /// A limit in requests a second, likewise.
@@ -100,6 +102,7 @@ impl Default for Stream {
             arrivals: Arrivals::Closed,
             burst: 1,
             skew: Skew::Uniform,
+            in_a_row: 1,
             bytes_per_s: None,
             requests_per_s: None,
             flush_every: 0,
@@ -151,6 +154,8 @@ pub struct RunningStream {
     ready_at: Nanos,
     lateness: Lateness,
     places: Places,
+    /// How many more requests follow the one at the last random place.
+    to_follow: u32,
     /// What there is besides where requests come by the clock.
     open: Option<Open>,
     /// Since when the oldest write waits that no flush has followed.
@@ -215,6 +220,7 @@ impl RunningStream {
             blocks: stream.span_sectors / u64::from(stream.block_sectors),
             random: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(!seed)),
             places: Places::new(stream.skew.clone()),
+            to_follow: 0,
             open,
             unflushed_since: 0,
             came_ns: 0,
@@ -532,6 +538,23 @@ mod tests {
     fn a_strided_stream_leaves_a_gap_after_each_block() {
         let expected: Vec<u64> = [0, 24, 48, 72, 0].map(|sector| 100 + sector).into();
         assert_eq!(sectors(stream(Pattern::Strided(16)), 5), expected);
+    }
+
+    /// fio's `rw=randread:3`: two requests follow each random one.
+    #[test]
+    fn random_requests_follow_each_other_in_rows() {
+        let of = Stream {
+            in_a_row: 3,
+            span_sectors: 1 << 30,
+            reads_percent: None,
+            ..stream(Pattern::Random)
+        };
+        let places = sectors(of, 300);
+        for row in places.chunks(3) {
+            assert_eq!([row[1] - row[0], row[2] - row[1]], [8, 8], "{row:?}");
+        }
+        let follows = |pair: &[u64]| pair[1] == pair[0] + 8;
+        assert_eq!(places.windows(2).filter(|pair| follows(pair)).count(), 200);
     }
 
     /// 4096 jobs of a depth of 65,536 each took 3 GiB for names that no request ever had.

@@ -153,7 +153,17 @@ fn is_open(work: &Table) -> bool {
 }
 
 /// Keys of work that the command would leave out.
-const LEFT_OUT: [&str; 6] = ["access", "think", "burst", "span_percent", "to_log", "group_commit"];
+const LEFT_OUT: [&str; 9] = [
+    "access",
+    "in_a_row",
+    "think",
+    "burst",
+    "span_percent",
+    "offset_percent",
+    "job_step_percent",
+    "to_log",
+    "group_commit",
+];
 
 /// What holds a job to a rate; fio counts that of reads and that of writes apart.
 fn rate(work: &Table) -> Result<String, String> {

@@ -1,8 +1,11 @@
 //! One job, and where on the volume its file lies.
 
 mod ends;
+mod rates;
+mod shares;
 
 use super::sending::Sending;
+use super::sizes::{Sides, Split};
 use crate::error::{Error, Result};
 use crate::workload::Engine;
 use block::SECTOR_BYTES;
@@ -22,15 +25,27 @@ pub(super) struct Job {
     /// Whether reads and writes are mixed, so that `rwmixread` has a say.
     pub(super) mixed: bool,
     pub(super) mix_percent: u32,
-    pub(super) block: u64,
-    /// Sizes and percentages; empty where all are `block`.
-    pub(super) split: Vec<(u64, u32)>,
+    /// Sizes of reads and of writes.
+    pub(super) blocks: Sides<u64>,
+    /// Sizes and percentages; empty where all are as `blocks` has them.
+    pub(super) splits: Sides<Split>,
+    /// How many random requests follow each other.
+    pub(super) in_a_row: u64,
+    /// What requests in order leave out behind each, in bytes.
+    pub(super) gap: u64,
     pub(super) depth: u64,
     pub(super) jobs: u64,
     pub(super) size: Option<u64>,
     pub(super) io_size: Option<u64>,
     pub(super) offset: u64,
     pub(super) offset_increment: u64,
+    /// The same two as shares of the volume.
+    pub(super) offset_percent: Option<u64>,
+    pub(super) step_percent: Option<u64>,
+    /// `io_size` as a share of `size`.
+    pub(super) io_size_percent: Option<u64>,
+    /// After so many requests it ends, if nothing ends it before.
+    pub(super) number_ios: Option<u64>,
     pub(super) runtime_ns: Option<u64>,
     pub(super) time_based: bool,
     pub(super) loops: u64,
@@ -81,14 +96,20 @@ impl Default for Job {
             reads_percent: 100,
             mixed: false,
             mix_percent: 50,
-            block: 4096,
-            split: Vec::new(),
+            blocks: [4096; 2],
+            splits: [Vec::new(), Vec::new()],
+            in_a_row: 1,
+            gap: 0,
             depth: 1,
             jobs: 1,
             size: None,
             io_size: None,
             offset: 0,
             offset_increment: 0,
+            offset_percent: None,
+            step_percent: None,
+            io_size_percent: None,
+            number_ios: None,
             runtime_ns: None,
             time_based: false,
             loops: 1,
@@ -156,6 +177,7 @@ fn check_files(label: &str, jobs: &[Job]) -> Result<()> {
 /// Where the files of `jobs` lie: one that all use is the volume, several lie one after another.
 pub(super) fn places(label: &str, jobs: &[Job]) -> Result<Vec<Place>> {
     check_files(label, jobs)?;
+    shares::check(label, jobs)?;
     let mut files: Vec<&str> = jobs.iter().filter_map(|job| job.filename.as_deref()).collect();
     files.sort_unstable();
     files.dedup();
@@ -230,14 +252,14 @@ impl Job {
         let has_a_rate =
             [&self.rate, &self.rate_iops].iter().any(|rates| self.all_of(rates).is_some());
         let amount = self.amount().filter(|_| !self.time_based);
-        let is_short = amount.is_some_and(|amount| amount / self.lanes() < self.block);
+        let is_short = amount.is_some_and(|amount| amount / self.lanes() < self.block());
         let reasons = [
             (!self.random, "they go in order"),
             (self.poisson, "they come by the clock"),
             (has_a_rate, "they have a rate"),
             (self.think_ns > 0, "the job thinks"),
             (
-                self.step(place) > 0,
+                self.step(place) > 0 || self.step_percent.is_some() && self.jobs > 1,
                 "the jobs lie apart (give them one `filename` and no `offset_increment`)",
             ),
             (self.jobs * self.lanes() > JOBS_MAX, "more than 4096 are in flight"),
@@ -265,95 +287,32 @@ impl Job {
         if self.asynchronous { self.depth } else { 1 }
     }
 
-    /// Whether a rate is one of its reads and one of its writes. fio holds each direction to it, and goes on with the other
-    /// where one is ahead, whatever the mix (fio 3.33: 100 reads and 100 writes a second at `rate_iops=100` and 50, 70 and
-    /// 90 % of reads). A program that thinks seldom reaches a rate, and keeps its mix.
-    pub(super) fn has_two_rates(&self) -> bool {
-        self.does_both() && self.has_a_rate() && self.think_ns == 0
-    }
-
-    /// Whether its reads or its writes have a rate.
-    fn has_a_rate(&self) -> bool {
-        let sides = [&self.rate, &self.rate_iops].map(|rates| rates.reads.or(rates.writes));
-        sides.iter().any(Option::is_some)
-    }
-
-    /// What it moves where nothing ends it before, in bytes.
-    fn amount(&self) -> Option<u64> {
-        self.io_size.or(self.size).map(|size| size.saturating_mul(self.loops))
-    }
-
-    /// The rates that fio holds reads and writes to.
-    pub(super) fn rates(&self) -> &Rates {
-        if self.rate.written.is_empty() { &self.rate_iops } else { &self.rate }
-    }
-
-    /// Whether it reads and writes.
-    fn does_both(&self) -> bool {
-        self.mixed && (1..100).contains(&self.mix_percent)
-    }
-
-    /// The rate of reads and writes together, where it does both: where its mix is kept, that at which the first of them
-    /// reaches its own.
-    fn together(&self, reads: u64, writes: u64) -> u64 {
-        if self.has_two_rates() {
-            return reads.saturating_add(writes);
-        }
-        let share = u64::from(self.mix_percent);
-        let of_all = |rate: u64, percent: u64| rate.saturating_mul(100) / percent;
-        of_all(reads, share).min(of_all(writes, 100 - share)).max(1)
-    }
-
-    /// What `rates` let reads and writes do together; of what does one alone, its own.
-    fn all_of(&self, rates: &Rates) -> Option<u64> {
-        if self.does_both() {
-            return Some(self.together(rates.reads?, rates.writes?));
-        }
+    /// The side whose sizes count: that of writes where there is nothing else.
+    fn side(&self) -> usize {
         let reads = if self.mixed { self.mix_percent } else { self.reads_percent };
-        if reads == 0 { rates.writes } else { rates.reads }
+        usize::from(reads == 0)
     }
 
-    /// Whether it has rates of one sort only (`fixup_options` in fio's init.c), and no direction of a mix goes as fast as it
-    /// can beside one that has a rate.
-    fn check_rates(&self, label: &str) -> Result<()> {
-        if !self.rate.written.is_empty() && !self.rate_iops.written.is_empty() {
-            return Err(Error::input(format!(
-                "{label}:{}: [{}]: fio takes `{}` or `{}`, not both; leave one out",
-                self.line, self.name, self.rate.written, self.rate_iops.written
-            )));
-        }
-        for rates in [&self.rate, &self.rate_iops] {
-            let lacks = match (rates.reads, rates.writes) {
-                (None, Some(_)) => "reads",
-                (Some(_), None) => "writes",
-                _ => continue,
-            };
-            if self.does_both() {
-                let written = &rates.written;
-                let (option, value) = written.split_once('=').unwrap_or((written, ""));
-                let rate = value.trim_matches(',');
-                return Err(Error::input(format!(
-                    "{label}:{}: [{}]: `{written}` has no rate of its {lacks}, and it reads and writes; give both rates, as in \
-                     `{option}={rate},{rate}`",
-                    self.line, self.name
-                )));
-            }
-        }
-        Ok(())
+    /// The size of a request, where it has no others.
+    fn block(&self) -> u64 {
+        self.blocks[self.side()]
     }
 
-    /// The share of reads in percent: where both directions have a rate, as these are.
-    pub(super) fn share_of_reads(&self) -> u64 {
-        let rates = self.rates();
-        match (self.has_two_rates(), rates.reads, rates.writes) {
-            (true, Some(reads), Some(writes)) => {
-                let both = u128::from(reads) + u128::from(writes);
-                let percent = (100 * u128::from(reads) + both / 2) / both;
-                percent.clamp(1, 99) as u64
-            }
-            (true, ..) => 50,
-            (false, ..) => self.mix_percent.into(),
+    /// Its sizes with their shares, if it has several.
+    fn split(&self) -> &Split {
+        &self.splits[self.side()]
+    }
+
+    /// A size of `what` as a key has it.
+    fn size_text(&self, label: &str, what: &str, bytes: u64) -> Result<String> {
+        if bytes.is_multiple_of(SECTOR_BYTES) {
+            return Ok(format_bytes(bytes));
         }
+        Err(Error::input(format!(
+            "{label}:{}: [{}]: `{what}` of {bytes} bytes is not a multiple of 512; \
+             take a multiple (to fio, k is 1024 and KiB is 1000)",
+            self.line, self.name
+        )))
     }
 
     /// The keys of its workload, which `engine` sends, where what that takes is known.
@@ -363,33 +322,31 @@ impl Job {
         place: &Place,
         engine: Option<Engine>,
     ) -> Result<String> {
-        let size = |what: &str, bytes: u64| {
-            if bytes.is_multiple_of(SECTOR_BYTES) {
-                return Ok(format_bytes(bytes));
-            }
-            Err(Error::input(format!(
-                "{label}:{}: [{}]: `{what}` of {bytes} bytes is not a multiple of 512; \
-                 take a multiple (to fio, k is 1024 and KiB is 1000)",
-                self.line, self.name
-            )))
-        };
+        let size = |what: &str, bytes: u64| self.size_text(label, what, bytes);
         self.check_rates(label)?;
+        self.check_sizes(label)?;
         let lanes = if self.why_in_line(place).is_none() { self.lanes() } else { 1 };
         let mut keys = String::new();
         let mut key = |name: &str, value: &dyn std::fmt::Display| {
             writeln!(keys, "{name} = {value}").expect("a string grows");
         };
-        key("kind", &if self.random { "\"random\"" } else { "\"sequential\"" });
+        key("kind", &quoted(self.kind()));
+        if self.gap > 0 {
+            key("gap", &quoted(&size("rw", self.gap)?));
+        }
+        if self.in_a_row > 1 {
+            key("in_a_row", &self.in_a_row);
+        }
         if self.mixed {
             key("reads_percent", &self.share_of_reads());
         } else {
             key("op", &if self.reads_percent == 100 { "\"read\"" } else { "\"write\"" });
         }
-        let smallest = self.split.iter().map(|&(bytes, _)| bytes).min();
-        key("block", &quoted(&size("bs", smallest.unwrap_or(self.block))?));
-        if !self.split.is_empty() {
-            let sizes: Result<Vec<String>> = self
-                .split
+        let split = self.split();
+        let smallest = split.iter().map(|&(bytes, _)| bytes).min();
+        key("block", &quoted(&size("bs", smallest.unwrap_or(self.block()))?));
+        if !split.is_empty() {
+            let sizes: Result<Vec<String>> = split
                 .iter()
                 .map(|&(bytes, percent)| Ok(format!("{}/{percent}", size("bssplit", bytes)?)))
                 .collect();
@@ -406,10 +363,18 @@ impl Job {
         if let Some(access) = self.access.as_ref().filter(|_| self.random) {
             key("access", &format!("\"{access}\""));
         }
-        key("offset", &quoted(&size("offset", place.start)?));
+        match self.offset_percent {
+            Some(percent) => key("offset_percent", &percent),
+            None => key("offset", &quoted(&size("offset", place.start)?)),
+        }
         if self.jobs * lanes > 1 {
             key("jobs", &(self.jobs * lanes));
-            key("job_step", &quoted(&size("offset_increment", self.step(place))?));
+            match self.step_percent {
+                Some(percent) => key("job_step_percent", &percent),
+                None => {
+                    key("job_step", &quoted(&size("offset_increment", self.step(place))?));
+                }
+            }
         }
         if let Some(span) = place.span {
             key("span", &quoted(&size("size", span)?));
@@ -453,8 +418,8 @@ impl Job {
         label: &str,
         key: &mut dyn FnMut(&str, &dyn std::fmt::Display),
     ) -> Result<()> {
-        let by_bytes = self.all_of(&self.rate).filter(|_| self.split.is_empty());
-        let by_bytes = by_bytes.map(|rate| (rate / self.block).max(1));
+        let by_bytes = self.all_of(&self.rate).filter(|_| self.split().is_empty());
+        let by_bytes = by_bytes.map(|rate| (rate / self.block()).max(1));
         let rate = self.all_of(&self.rate_iops).or(by_bytes);
         let Some(rate) = rate.filter(|_| self.think_ns == 0) else {
             return Err(Error::input(format!(

@@ -1,6 +1,7 @@
 //! fio's options: those that say what a job does, and those that cannot change it here.
 
 use super::job::{Job, Rates};
+use super::sizes::{block, one_size, range, sides, size, split};
 use super::{AS_DIRECT, shown};
 use crate::error::nearest;
 
@@ -40,6 +41,10 @@ const KNOWN: &[&str] = &[
     "blocksize_range",
     "rate_process",
     "thinktime_blocks",
+    "thinktime_blocks_type",
+    "thinktime_spin",
+    "rw_sequencer",
+    "number_ios",
     "zonemode",
     "direct",
     "buffered",
@@ -98,6 +103,28 @@ const IDLE: &[&str] = &[
     "iomem",
     "per_job_logs",
     "new_group",
+    "write_hist_log",
+    "log_hist_msec",
+    "log_offset",
+    "log_max_value",
+    "bwavgtime",
+    "iopsavgtime",
+    "disable_lat",
+    "disable_clat",
+    "disable_slat",
+    "disable_bw_measurement",
+    "significant_figures",
+    "unified_rw_reporting",
+    "unlink_each_loop",
+    "allow_file_create",
+    "softrandommap",
+    "iomem_align",
+    "mem_align",
+    "numa_cpu_nodes",
+    "numa_mem_policy",
+    "buffer_compress_percentage",
+    "dedupe_percentage",
+    "status_interval",
 ];
 
 /// Engines with one request in flight, and those with `iodepth` of them.
@@ -143,23 +170,34 @@ pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied
 fn apply_value(job: &mut Job, option: &str, value: &str) -> Applied {
     match option {
         "rw" | "readwrite" => direction(job, option, value)?,
-        "bs" | "blocksize" => job.block = one_size(option, value)?,
-        "bssplit" => job.split = split(value)?,
-        "bsrange" | "blocksize_range" => job.split = range(option, value)?,
+        "bs" | "blocksize" => sides(value, &mut job.blocks, |side| block(option, side))?,
+        "bssplit" => sides(value, &mut job.splits, split)?,
+        "bsrange" | "blocksize_range" => sides(value, &mut job.splits, |side| range(option, side))?,
         "iodepth" => job.depth = count(option, value, 65_536)?,
         "numjobs" => job.jobs = count(option, value, 4096)?,
         "size" if value.ends_with('%') => {
-            let percent = whole(value.trim_end_matches('%')).filter(|p| (1..=100).contains(p));
-            let percent = percent
-                .ok_or_else(|| format!("`size={}` is not a share from 1% to 100%", shown(value)))?;
-            (job.size, job.size_percent) = (None, Some(percent));
+            (job.size, job.size_percent) = (None, Some(share(option, value)?));
         }
         "size" | "filesize" => {
             (job.size, job.size_percent) = (Some(one_size(option, value)?), None);
         }
-        "io_size" | "io_limit" => job.io_size = Some(one_size(option, value)?),
-        "offset" => job.offset = size(option, value)?,
-        "offset_increment" => job.offset_increment = size(option, value)?,
+        "io_size" | "io_limit" if value.ends_with('%') => {
+            (job.io_size, job.io_size_percent) = (None, Some(share(option, value)?));
+        }
+        "io_size" | "io_limit" => {
+            (job.io_size, job.io_size_percent) = (Some(one_size(option, value)?), None);
+        }
+        "offset" if value.ends_with('%') => {
+            (job.offset, job.offset_percent) = (0, Some(share(option, value)?));
+        }
+        "offset" => (job.offset, job.offset_percent) = (size(option, value)?, None),
+        "offset_increment" if value.ends_with('%') => {
+            (job.offset_increment, job.step_percent) = (0, Some(share(option, value)?));
+        }
+        "offset_increment" => {
+            (job.offset_increment, job.step_percent) = (size(option, value)?, None);
+        }
+        "number_ios" => job.number_ios = Some(count(option, value, 1_000_000_000_000)?),
         "runtime" => {
             job.runtime_ns = Some(time(option, value, 1_000_000_000)?).filter(|&ns| ns > 0);
         }
@@ -198,25 +236,6 @@ fn apply_rest(job: &mut Job, option: &str, value: &str) -> Applied {
             }));
         }
         "random_distribution" => return distribution(job, value),
-        "rate_process" => {
-            job.poisson = match value {
-                "poisson" => true,
-                "linear" => false,
-                _ => {
-                    let next = "take linear or poisson";
-                    return Err(format!(
-                        "`rate_process={}` is not supported; {next}",
-                        shown(value)
-                    ));
-                }
-            };
-            return Ok(job.poisson.then(|| {
-                "`rate_process=poisson`: requests come at their times, however many of `iodepth` are in flight; their \
-                 latency counts from then"
-                    .into()
-            }));
-        }
-        "thinktime_blocks" => job.think_every = count(option, value, 1_000_000_000)?,
         "zonemode" => {
             if value != "none" {
                 return Err(format!(
@@ -236,6 +255,54 @@ fn apply_rest(job: &mut Job, option: &str, value: &str) -> Applied {
             }
             _ => return Err(format!("`sync={}` is not one of none, sync, dsync", shown(value))),
         },
+        _ => return apply_pace(job, option, value),
+    }
+    Ok(None)
+}
+
+/// Options that say when requests come, and which follow each other.
+fn apply_pace(job: &mut Job, option: &str, value: &str) -> Applied {
+    match option {
+        "thinktime_spin" => {
+            let spins = time(option, value, 1000)? > 0;
+            return Ok(spins.then(|| {
+                "`thinktime_spin`: taken as thinking: no processor is kept busy by it, as each program of fio has one of its own"
+                    .into()
+            }));
+        }
+        "thinktime_blocks_type" => {
+            if !["complete", "issue"].contains(&value) {
+                let value = shown(value);
+                return Err(format!("`{option}={value}` is not supported; take complete or issue"));
+            }
+        }
+        "rw_sequencer" => {
+            if value != "sequential" {
+                return Err(format!(
+                    "`rw_sequencer={}` is not supported: no request goes where the last one was; take sequential, or leave it out",
+                    shown(value)
+                ));
+            }
+        }
+        "thinktime_blocks" => job.think_every = count(option, value, 1_000_000_000)?,
+        "rate_process" => {
+            job.poisson = match value {
+                "poisson" => true,
+                "linear" => false,
+                _ => {
+                    let next = "take linear or poisson";
+                    return Err(format!(
+                        "`rate_process={}` is not supported; {next}",
+                        shown(value)
+                    ));
+                }
+            };
+            return Ok(job.poisson.then(|| {
+                "`rate_process=poisson`: requests come at their times, however many of `iodepth` are in flight; their \
+                 latency counts from then"
+                    .into()
+            }));
+        }
         _ => return Err(unknown(option)),
     }
     Ok(None)
@@ -250,7 +317,11 @@ fn unknown(option: &str) -> String {
 }
 
 fn direction(job: &mut Job, option: &str, value: &str) -> Result<(), String> {
-    let (random, reads) = match value {
+    let (word, behind) = match value.split_once(':') {
+        Some((word, behind)) => (word, Some(behind.trim())),
+        None => (value, None),
+    };
+    let (random, reads) = match word.trim() {
         "read" => (false, Some(100)),
         "write" => (false, Some(0)),
         "randread" => (true, Some(100)),
@@ -264,9 +335,21 @@ fn direction(job: &mut Job, option: &str, value: &str) -> Result<(), String> {
             ));
         }
     };
+    // Of random requests how many follow each other, and of those in order the gap behind each.
+    (job.in_a_row, job.gap) = match behind {
+        Some(number) if random => (count(option, number, 1_000_000)?, 0),
+        Some(gap) => (1, size(option, gap)?),
+        None => (1, 0),
+    };
     (job.random, job.mixed) = (random, reads.is_none());
     job.reads_percent = reads.unwrap_or(100);
     Ok(())
+}
+
+/// `20%` of a volume or a file.
+fn share(option: &str, value: &str) -> Result<u64, String> {
+    let percent = whole(value.trim_end_matches('%')).filter(|p| (1..=100).contains(p));
+    percent.ok_or_else(|| format!("`{option}={}` is not a share from 1% to 100%", shown(value)))
 }
 
 fn engine(job: &mut Job, value: &str) -> Applied {
@@ -283,12 +366,12 @@ fn engine(job: &mut Job, value: &str) -> Applied {
     ))
 }
 
-/// `random`, `zipf:1.2` or `zoned:60/10:40/90`: how often each block is asked for.
+/// `random`, `zipf:1.2`, `pareto:0.2` or `zoned:60/10:40/90`: how often each block is asked for.
 fn distribution(job: &mut Job, value: &str) -> Applied {
     let wrong = || {
         format!(
-            "`random_distribution={}` is not supported; take random, zipf:EXPONENT, or zoned:REQUESTS/RANGE:… with \
-             percentages that each sum to 100",
+            "`random_distribution={}` is not supported; take random, zipf:EXPONENT, pareto:H with 0.001 to 0.999, or \
+             zoned:REQUESTS/RANGE:… with percentages that each sum to 100",
             shown(value)
         )
     };
@@ -297,6 +380,22 @@ fn distribution(job: &mut Job, value: &str) -> Applied {
         ("random", "") => None,
         ("zipf", exponent) if exponent.parse::<f64>().is_ok_and(|e| (0.01..=10.0).contains(&e)) => {
             Some(value.to_string())
+        }
+        ("pareto", h) if h.parse::<f64>().is_ok_and(|h| (0.001..=0.999).contains(&h)) => {
+            Some(value.to_string())
+        }
+        ("normal" | "gauss", _) => {
+            return Err(format!(
+                "`random_distribution={}` is not modelled; take zoned:REQUESTS/RANGE:… with the shares of the parts around \
+                 the middle, as in zoned:16/40:68/20:16/40",
+                shown(value)
+            ));
+        }
+        ("zoned_abs", _) => {
+            return Err(format!(
+                "`random_distribution={}` has sizes, and zones are shares here; take zoned:REQUESTS/RANGE:… in percent",
+                shown(value)
+            ));
         }
         ("zoned", zones) => {
             let zone = |zone: &str| {
@@ -318,59 +417,6 @@ fn distribution(job: &mut Job, value: &str) -> Applied {
         _ => return Err(wrong()),
     };
     Ok(None)
-}
-
-/// `4k-64k`: every multiple of the smallest up to the largest is as frequent.
-fn range(option: &str, value: &str) -> Result<Vec<(u64, u32)>, String> {
-    const SIZES_MAX: u64 = 4096;
-    let wrong = |why: &str| {
-        format!("`{option}={}` is not a range of sizes, as in 4k-64k{why}", shown(value))
-    };
-    if value.contains(',') {
-        return Err(wrong("; reads and writes have the same here"));
-    }
-    let (low, high) = value.split_once('-').ok_or_else(|| wrong(""))?;
-    let (low, high) = (size(option, low.trim())?, size(option, high.trim())?);
-    if low == 0 || high < low {
-        return Err(wrong(""));
-    }
-    if high / low > SIZES_MAX {
-        return Err(wrong(&format!("; it has more than {SIZES_MAX} multiples of the smallest")));
-    }
-    Ok((1..=high / low).map(|times| (times * low, 1)).collect())
-}
-
-/// `4k/60:64k/40`; percentages that are left out share what remains.
-fn split(value: &str) -> Result<Vec<(u64, u32)>, String> {
-    let wrong = || {
-        let shown = shown(value);
-        format!("`bssplit={shown}` is not a list of sizes and percentages, as in `4k/60:64k/40`")
-    };
-    if value.contains(',') {
-        return Err(format!("{}; other sizes for writes are not supported", wrong()));
-    }
-    let mut parts: Vec<(u64, Option<u32>)> = Vec::new();
-    for part in value.split(':') {
-        let (bytes, percent) = part.split_once('/').unwrap_or((part, ""));
-        let percent = match percent.trim() {
-            "" => None,
-            text => Some(whole(text).filter(|&percent| percent <= 100).ok_or_else(wrong)? as u32),
-        };
-        let bytes = size("bssplit", bytes.trim())?;
-        if bytes == 0 || parts.len() == 64 {
-            return Err(wrong());
-        }
-        parts.push((bytes, percent));
-    }
-    let said: u32 = parts.iter().filter_map(|part| part.1).sum();
-    let open = parts.iter().filter(|part| part.1.is_none()).count() as u32;
-    let left = 100_u32.checked_sub(said).ok_or_else(wrong)?;
-    if left > 0 && open == 0 {
-        return Err(format!("{}: they add up to {said} %, not 100", wrong()));
-    }
-    let shares =
-        parts.into_iter().map(|(bytes, percent)| (bytes, percent.unwrap_or(left / open.max(1))));
-    Ok(shares.filter(|&(_, percent)| percent > 0).collect())
 }
 
 /// The rates of reads and of writes: `100` of each, `20,70`, or `,70` where reads have none. A third is that of trims, which
@@ -402,58 +448,6 @@ fn per_second(option: &str, value: &str) -> Result<u64, String> {
         .map_err(|why| format!("{why}, nor one for reads and one for writes, as in 2000,700"))
 }
 
-/// A size above zero, the same for reads, writes and trims.
-fn one_size(option: &str, value: &str) -> Result<u64, String> {
-    let mut sizes = value.split(',').map(str::trim).filter(|part| !part.is_empty());
-    let first = size(option, sizes.next().unwrap_or(""))?;
-    if sizes.any(|other| size(option, other) != Ok(first)) {
-        return Err(format!(
-            "`{option}={}`: reads and writes of one job have the same size here; give reads and writes a job each",
-            shown(value)
-        ));
-    }
-    if first == 0 {
-        return Err(format!("`{option}={}` is 0; give a larger value", shown(value)));
-    }
-    Ok(first)
-}
-
-/// A size as fio writes it: `4k`, `1Mi`, `512`, `0x1000`; as fio 3.33 reads them, k, kb and ki are 1024 and
-/// kib is 1000.
-fn size(option: &str, value: &str) -> Result<u64, String> {
-    let wrong =
-        |why: &str| format!("`{option}={}` is not a size, as in 64k or 1g{why}", shown(value));
-    if value.ends_with('%') {
-        return Err(wrong(
-            "; only `size` takes a share, as the size of the file is not known here: write bytes",
-        ));
-    }
-    let hexadecimal = value.strip_prefix("0x").and_then(|text| u64::from_str_radix(text, 16).ok());
-    if let Some(bytes) = hexadecimal {
-        return limit(bytes).ok_or_else(|| wrong(""));
-    }
-    let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
-    let (number, unit) = value.split_at(end);
-    let unit = unit.trim().to_ascii_lowercase();
-    let shift = match unit.as_str() {
-        "" | "b" => 0,
-        "k" | "kb" | "ki" | "kib" => 10,
-        "m" | "mb" | "mi" | "mib" => 20,
-        "g" | "gb" | "gi" | "gib" => 30,
-        "t" | "tb" | "ti" | "tib" => 40,
-        "p" | "pb" | "pi" | "pib" => 50,
-        _ => return Err(wrong("")),
-    };
-    let each = if unit.ends_with("ib") { 1000_u64.pow(shift / 10) } else { 1 << shift };
-    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(each));
-    bytes.and_then(limit).ok_or_else(|| wrong(""))
-}
-
-/// Sizes beyond this are no sizes; sums of a few cannot overflow.
-fn limit(bytes: u64) -> Option<u64> {
-    (bytes <= 1 << 60).then_some(bytes)
-}
-
 /// A switch; the bare option turns it on.
 fn switch(option: &str, value: Option<&str>) -> Result<bool, String> {
     match value.map(str::trim) {
@@ -463,7 +457,7 @@ fn switch(option: &str, value: Option<&str>) -> Result<bool, String> {
     }
 }
 
-fn whole(value: &str) -> Option<u64> {
+pub(super) fn whole(value: &str) -> Option<u64> {
     value.trim().parse().ok()
 }
 

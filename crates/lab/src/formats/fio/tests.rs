@@ -133,7 +133,14 @@ fn what_is_not_supported_is_named_with_its_line() {
         ("iodepht=4", "did you mean `iodepth`?"),
         ("bs", "`bs` needs a value"),
         ("bs=4x", "`bs=4x` is not a size"),
-        ("bs=4k,8k", "`bs=4k,8k`: reads and writes of one job have the same size here; give"),
+        ("bs=4k,8x", "`bs=8x` is not a size"),
+        ("thinktime_block_type=issue", "did you mean `thinktime_blocks_type`?"),
+        ("thinktime_blocks_type=done", "take complete or issue"),
+        ("rw_sequencer=identical", "no request goes where the last one was; take sequential"),
+        ("rw=randread:4k", "`rw=4k` is not a whole number"),
+        ("offset=0%", "`offset=0%` is not a share from 1% to 100%"),
+        ("random_distribution=normal:20", "is not modelled; take zoned:"),
+        ("random_distribution=zoned_abs:60/1g", "zones are shares here"),
         ("size=150%", "is not a share from 1% to 100%"),
         ("bssplit=4k/60:8k/30", "add up to 90 %"),
         ("numjobs=0", "from 1 to 4096"),
@@ -287,6 +294,8 @@ fn line() -> impl Strategy<Value = String> {
         "stonewall",
         "filename",
         "offset_increment",
+        "number_ios",
+        "bsrange",
         "loops",
         "nonsense",
     ]);
@@ -354,6 +363,50 @@ fn keys_of(options: &str) -> std::result::Result<String, String> {
     read("some.fio", &text).map(|file| file.experiment).map_err(|error| error.to_string())
 }
 
+/// Whether a job of these options has this key, and is an experiment.
+fn becomes(options: &str, key: &str) {
+    let keys = keys_of(options).unwrap();
+    assert!(keys.contains(key), "{options}: {keys}");
+    let experiment = format!("[volume]\ndrives = \"wd740gd\"\n{keys}");
+    Plan::new(&Experiment::parse("some.fio", &experiment).unwrap()).unwrap();
+}
+
+/// The same of sizes, places and ends.
+#[test]
+fn sizes_places_and_ends_become_keys() {
+    for (options, key) in [
+        ("rw=randread\nsize=1g\nrandom_distribution=pareto:0.2", "access = \"pareto:0.2\""),
+        // Of sizes of reads and of writes those that the job has.
+        ("rw=randread\nsize=1g\nbs=4k,8k", "block = \"4KiB\""),
+        ("rw=randwrite\nsize=1g\nbs=4k,8k", "block = \"8KiB\""),
+        ("rw=randwrite\nsize=1g\nbs=,8k", "block = \"8KiB\""),
+        ("rw=read\nsize=1g\nbs=,8k", "block = \"4KiB\""),
+        ("rw=randrw\nsize=1g\nbs=8k,8k,4k", "block = \"8KiB\""),
+        (
+            "rw=randwrite\nsize=1g\nbssplit=4k/50:8k/50,16k/90:32k/10",
+            "sizes = \"16KiB/90:32KiB/10\"",
+        ),
+        ("rw=randread\nsize=1g\nbsrange=4k-8k,16k-32k", "sizes = \"4KiB/1:8KiB/1\""),
+        ("rw=randwrite\nsize=1g\nbsrange=4k-8k,16k-32k", "sizes = \"16KiB/1:32KiB/1\""),
+        ("rw=randread:8\nrw_sequencer=sequential\nsize=1g", "in_a_row = 8"),
+        ("rw=write:12k\nsize=1g", "kind = \"strided\"\ngap = \"12KiB\""),
+        // It ends where the file does, of which it leaves out three quarters.
+        ("rw=write:12k\nsize=1g", "amount = \"256MiB\""),
+        ("rw=read\nsize=1g\nnumber_ios=1000", "count = 1000\namount = \"1GiB\""),
+        ("rw=read\nfilename=/dev/sdb\nnumber_ios=1000", "count = 1000"),
+        ("rw=read\nsize=1g\nio_size=25%", "amount = \"256MiB\""),
+        ("rw=read\nfilename=/dev/sdb\nsize=1g\noffset=20%", "offset_percent = 20"),
+        (
+            "rw=read\nfilename=/dev/sdb\nsize=1g\nnumjobs=4\noffset_increment=25%",
+            "jobs = 4\njob_step_percent = 25",
+        ),
+        ("rw=read\nsize=1g\nthinktime=10\nthinktime_blocks_type=issue", "think = "),
+        ("rw=read\nsize=1g\nthinktime=10\nthinktime_spin=5", "think = "),
+    ] {
+        becomes(options, key);
+    }
+}
+
 /// What was refused once, as the keys that it becomes.
 #[test]
 fn options_become_keys() {
@@ -394,10 +447,7 @@ fn options_become_keys() {
         ("rw=read\nsize=1g\nzonemode=none", "amount = \"1GiB\""),
         ("rw=randread\nsize=1g\nfilename=/dev/sda:/dev/sdb", "amount = \"1GiB\""),
     ] {
-        let keys = keys_of(options).unwrap();
-        assert!(keys.contains(key), "{options}: {keys}");
-        let experiment = format!("[volume]\ndrives = \"wd740gd\"\n{keys}");
-        Plan::new(&Experiment::parse("some.fio", &experiment).unwrap()).unwrap();
+        becomes(options, key);
     }
     // A warm-up is found and left out where nothing says where the job ends.
     let ramped = keys_of("rw=randread\ntime_based\nruntime=60\nramp_time=10").unwrap();
@@ -475,7 +525,17 @@ fn synchronous_writes_in_flight_are_jobs() {
 #[test]
 fn what_cannot_be_said_is_refused_with_the_next_step() {
     for (options, said) in [
-        ("rw=randread\nsize=1g\nrandom_distribution=pareto:0.2", "take random, zipf:EXPONENT"),
+        ("rw=randread\nsize=1g\nrandom_distribution=pareto:2", "take random, zipf:EXPONENT"),
+        ("rw=randrw\nsize=1g\nbs=4k,8k", "give reads and writes a job each"),
+        ("rw=randrw\nsize=1g\nbssplit=4k/50:8k/50,16k", "give reads and writes a job each"),
+        ("rw=read:4k\nsize=1g\nbsrange=4k-8k", "needs one size; take `bs`"),
+        (
+            "rw=read\ntime_based\nruntime=9\nsize=50%\nio_size=10%",
+            "not given in bytes; write bytes",
+        ),
+        ("rw=read\nsize=1g\noffset=10%", "give all jobs the same device"),
+        ("rw=read\nsize=1g\nnumber_ios=9\ntime_based\nruntime=9", "leave one out"),
+        ("rw=read\nnumber_ios=9", "never ends"),
         ("rw=randread\nsize=1g\nrandom_distribution=zoned:60/10:40/80", "each sum to 100"),
         ("rw=randread\nsize=1g\nbsrange=4k", "as in 4k-64k"),
         ("rw=randread\nsize=1g\nrate_process=poisson", "needs `rate_iops`"),

@@ -48,15 +48,32 @@ impl RunningStream {
         let gap = match self.stream.pattern {
             Pattern::Sequential => 0,
             Pattern::Strided(gap) => gap,
-            Pattern::Random => {
-                let align = u64::from(self.stream.block_sectors);
-                let span = self.stream.span_sectors;
-                let is_block = sectors == align;
-                let blocks = if is_block { self.blocks } else { (span - sectors) / align + 1 };
-                return self.places.draw(&mut self.random, blocks) * align;
-            }
+            Pattern::Random if self.stream.in_a_row > 1 => return self.pick_in_rows(op, sectors),
+            Pattern::Random => return self.pick_random(sectors),
         };
         self.pick_next(op, sectors, gap)
+    }
+
+    #[inline]
+    fn pick_random(&mut self, sectors: u64) -> u64 {
+        let align = u64::from(self.stream.block_sectors);
+        let span = self.stream.span_sectors;
+        let is_block = sectors == align;
+        let blocks = if is_block { self.blocks } else { (span - sectors) / align + 1 };
+        self.places.draw(&mut self.random, blocks) * align
+    }
+
+    /// A random place, or the one behind the last of this direction: which it is, fio counts for both together
+    /// (`get_next_offset` in its `io_u.c`).
+    fn pick_in_rows(&mut self, op: Op, sectors: u64) -> u64 {
+        if let Some(left) = self.to_follow.checked_sub(1) {
+            self.to_follow = left;
+            return self.pick_next(op, sectors, 0);
+        }
+        self.to_follow = self.stream.in_a_row - 1;
+        let place = self.pick_random(sectors);
+        self.positions[usize::from(op.modifies())] = place + sectors;
+        place
     }
 
     /// The place behind the last one, after a gap.

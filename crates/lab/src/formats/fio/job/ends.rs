@@ -17,11 +17,15 @@ impl Job {
             // It runs until its rate is steady.
             return Ok(());
         }
+        if let Some(number) = self.number_ios {
+            key("count", &(number / lanes).max(1));
+        }
         if let Some(runtime) = self.runtime_ns {
             key("runtime", &quoted(&format_nanos(runtime)));
         }
         if self.size_percent.is_some()
             && self.io_size.is_none()
+            && self.number_ios.is_none()
             && !(self.time_based && self.runtime_ns.is_some())
         {
             return Err(Error::input(format!(
@@ -40,7 +44,7 @@ impl Job {
                 key("amount", &quoted(&format_bytes(sectors * SECTOR_BYTES)));
                 Ok(())
             }
-            (None, None) if self.goes_over_a_device() => Ok(()),
+            (None, None) if self.goes_over_a_device() || self.is_counted() => Ok(()),
             (None, None) => Err(Error::input(format!(
                 "{label}:{}: [{}] never ends; add `size`, `io_size` or `runtime`",
                 self.line, self.name
@@ -49,10 +53,16 @@ impl Job {
         }
     }
 
+    /// Whether its number of requests alone ends it: those of a device, or of a share of the volume.
+    fn is_counted(&self) -> bool {
+        let is_device = self.filename.as_deref().is_some_and(|file| file.starts_with("/dev/"));
+        self.number_ios.is_some() && (is_device || self.size_percent.is_some())
+    }
+
     /// Whether it has no end of its own but that of the device that it names, which fio goes over once.
     pub(in crate::formats::fio) fn goes_over_a_device(&self) -> bool {
         let is_device = self.filename.as_deref().is_some_and(|file| file.starts_with("/dev/"));
-        let has_end = self.amount().is_some() || self.size_percent.is_some();
+        let has_end = self.amount().or(self.size_percent).or(self.number_ios).is_some();
         is_device && !has_end && self.runtime_ns.is_none() && !self.time_based
     }
 }
