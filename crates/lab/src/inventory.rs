@@ -22,6 +22,7 @@ mod limits;
 mod lvm;
 mod mdadm;
 mod mdstat;
+mod stacked;
 mod written;
 mod zpool;
 
@@ -174,6 +175,7 @@ impl Inventory {
                 return Err(Error::input(message));
             }
         }
+        inventory.look_through();
         inventory.add_named_members();
         Ok(inventory)
     }

@@ -96,6 +96,9 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
             concerns,
             ..HeldDisk::default()
         });
+    } else if super::mdstat::level(&kind).is_some() {
+        let number = text(device, "maj:min");
+        inventory.aliases.entry(number).or_insert_with(|| name.clone());
     } else if let Some(disk) = disk {
         let number = text(device, "maj:min");
         inventory.aliases.insert(name.clone(), disk.to_string());

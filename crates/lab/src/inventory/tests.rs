@@ -477,6 +477,38 @@ fn what_a_pool_misses_has_failed() {
     }
 }
 
+/// A volume of LVM on an array was one bare disk: the first below the array, or even its spare.
+#[test]
+fn what_lies_on_an_array_is_that_array() {
+    let lsblk = r#"{"blockdevices":[
+        {"name":"sda","type":"disk","size":18000207937536,"model":"ST18000NM000J","maj:min":"8:0","children":[{"name":"md7","type":"raid6","maj:min":"9:7"}]},
+        {"name":"sdb","type":"disk","size":18000207937536,"model":"ST18000NM000J","maj:min":"8:16","children":[{"name":"md7","type":"raid6","maj:min":"9:7"}]},
+        {"name":"sdc","type":"disk","size":18000207937536,"model":"ST18000NM000J","maj:min":"8:32","children":[{"name":"md7","type":"raid6","maj:min":"9:7"}]},
+        {"name":"sdd","type":"disk","size":18000207937536,"model":"ST18000NM000J","maj:min":"8:48","children":[{"name":"md7","type":"raid6","maj:min":"9:7"}]}]}"#;
+    let mdstat = "Personalities : [raid6]\nmd7 : active raid6 sdd[3] sdc[2] sdb[1] sda[0]\n      \
+                  35156249600 blocks super 1.2 level 6, 128k chunk, algorithm 2 [4/4] [UUUU]\n";
+    let lvs = "  LV   VG  Attr       LSize  Type   #Str Stripe Devices\n  data vg0 -wi-ao---- 30.00t linear 1 0 /dev/md7(0)\n";
+    let table = "vg0-data: 0 35156249600 linear 9:7 2048\n";
+    for (above, unit) in [(lvs, "data"), (table, "vg0-data")] {
+        let files = [lsblk, mdstat, above].map(|text| ("x".to_string(), text.to_string()));
+        let text = Inventory::read(&files).unwrap().experiment(Some(unit)).unwrap();
+        for said in [
+            "count = 4",
+            "level = \"md-raid6\"",
+            "interleave = \"128KiB\"",
+            "lies on md7, which this is",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
+    let two = lvs.replace("/dev/md7(0)", "/dev/md7(0),/dev/sde(0)");
+    let files = [lsblk, mdstat, &two].map(|text| ("x".to_string(), text.to_string()));
+    let inventory = Inventory::read(&files).unwrap();
+    assert!(inventory.experiment(Some("data")).is_err());
+    let text = inventory.experiment(None).unwrap();
+    assert!(text.contains("data lies on md7, sde, not all disks, and is not read"), "{text}");
+}
+
 /// A member and what takes its place were two: three disks and two made a RAID 10 of five.
 #[test]
 fn a_replacement_is_no_further_member() {
