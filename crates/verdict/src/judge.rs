@@ -42,6 +42,7 @@ mod risk;
 mod seeds;
 pub mod settled;
 pub mod shingled;
+mod silent;
 mod situations;
 mod slc;
 mod standing;
