@@ -33,6 +33,7 @@ mod once;
 pub mod pareto;
 mod picked;
 mod placed;
+mod plain;
 mod printed;
 mod promised;
 mod rebuild;
@@ -55,6 +56,7 @@ mod words;
 pub use answer::Point;
 pub use beforehand::{check_objective, check_wishes};
 pub use layouts::{Layouts, Samples};
+pub use plain::nearest_to_md;
 pub use situations::Situation;
 
 use crate::cells::compare_all;
