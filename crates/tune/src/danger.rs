@@ -1,5 +1,6 @@
 //! What a layout may lose: the risk of each level, with what the catalogue knows of the drive.
 
+use crate::question::Question;
 use block::SECTOR_BYTES;
 use block::layout::Level;
 use block::units::parse_nanos;
@@ -52,6 +53,12 @@ pub(crate) struct Repairs {
     pub(crate) spares: usize,
     /// Hours until a failed drive is replaced, where that is said.
     pub(crate) replaced_after_h: Option<f64>,
+}
+
+impl From<&Question> for Repairs {
+    fn from(question: &Question) -> Repairs {
+        Repairs { spares: question.spares, replaced_after_h: question.replaced_after_h }
+    }
 }
 
 /// A time in hours, as people write it.

@@ -176,7 +176,7 @@ impl Posed {
         let limit = Limit(trial.setup.host.storage_per_s[1]);
         Some(match &self.question {
             Some(question @ Question { drives: Drives { drive, .. }, .. }) => {
-                danger::exposed(&volume.level, drives.len(), question.repairs(), drive, limit)
+                danger::exposed(&volume.level, drives.len(), question.into(), drive, limit)
             }
             None => danger::exposed_members(&volume.level, &drives, limit),
         })

@@ -4,7 +4,7 @@ use crate::beforehand::Figures;
 use crate::candidate::Candidate;
 use crate::candidate::level_named;
 use crate::clock::Clock;
-use crate::danger::{self, Limit, Repairs, Resync};
+use crate::danger::{self, Limit, Resync};
 use crate::drives::Drives;
 use crate::front::room;
 use crate::work::{self, Work, names_its_cache};
@@ -143,15 +143,10 @@ impl Question {
         level.lay_out(1024, &sectors).map_or(0, |layout| layout.sectors() * SECTOR_BYTES)
     }
 
-    /// What is there when a drive fails.
-    pub(crate) fn repairs(&self) -> Repairs {
-        Repairs { spares: self.spares, replaced_after_h: self.replaced_after_h }
-    }
-
     /// What a level may lose, and what that assumes.
     pub(crate) fn risk(&self, level: &Level) -> Result<(Risk, Inputs)> {
         let (members, drive) = (self.members(), &self.drives.drive);
-        danger::of_level(level, members, self.repairs(), drive, self.host_limit())
+        danger::of_level(level, members, self.into(), drive, self.host_limit())
     }
 
     /// How long a resync of all takes at a level.
