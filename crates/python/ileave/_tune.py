@@ -24,6 +24,8 @@ class Tuned:
         """All of it, as `ileave tune --json` prints it."""
         self.experiment = native.experiment()
         """Everything assumed, as an experiment for `run`: what `ileave tune --save` writes."""
+        self.notes: List[str] = native.notes()
+        """What was taken of the inventories of `from_`, what is in use and what was left out."""
 
     @property
     def verdict(self) -> str:
@@ -65,6 +67,7 @@ def tune(
     survive: Optional[int] = None,
     capacity: Optional[str] = None,
     spares: Optional[int] = None,
+    replace_after: Optional[str] = None,
     budget: Optional[float] = None,
     price: Optional[float] = None,
     safe: bool = False,
@@ -88,6 +91,7 @@ def tune(
         survive=_count("survive", survive),
         capacity=capacity,
         spares=_count("spares", spares),
+        replace_after=replace_after,
         budget=_dollars("budget", budget),
         level=_words(level),
     )

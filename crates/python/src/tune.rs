@@ -5,7 +5,7 @@ use crate::raised;
 use crate::run::{Given, simulated};
 use ::tune::drives::{Asked, held, warnings};
 use ::tune::work::Work;
-use ::tune::{Drives, Posed, Question, capacity_bytes, tune_experiment};
+use ::tune::{Drives, Posed, Question, capacity_bytes, hours, tune_experiment};
 use lab::experiment::Experiment;
 use lab::inventory::Inventory;
 use lab::rig::sim::Sim;
@@ -32,6 +32,7 @@ pub(crate) struct Wanted {
     survive: Option<usize>,
     capacity: Option<String>,
     spares: Option<usize>,
+    replace_after: Option<String>,
     budget: Option<f64>,
     price: Option<f64>,
     safe: bool,
@@ -46,6 +47,8 @@ pub(crate) struct Wanted {
 pub(crate) struct Tuned {
     found: ::tune::Tuned,
     warnings: Vec<String>,
+    /// What was taken of an inventory, and what was left out of it.
+    notes: Vec<String>,
 }
 
 #[pymethods]
@@ -74,6 +77,11 @@ impl Tuned {
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }
+
+    /// What was taken of an inventory, and what was left out of it.
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
 }
 
 /// Which layout to build, or which of an experiment's to choose.
@@ -85,10 +93,10 @@ pub(crate) fn tune(py: Python<'_>, wanted: Wanted) -> PyResult<Tuned> {
             Ok(Box::new(Stoppable::new(&Sim, Arc::clone(&stopped))))
         };
         if wanted.path.is_none() && wanted.json.is_none() {
-            let (question, mut warnings) = question(wanted)?;
+            let (question, mut warnings, notes) = question(wanted)?;
             let found = ::tune::tune(&question, &rig, None, &mut |_| ())?;
             warnings.extend_from_slice(&found.warnings);
-            return Ok(Tuned { found, warnings });
+            return Ok(Tuned { found, warnings, notes });
         }
         let results = wanted.results.clone();
         let (mut posed, mut warnings) = posed(wanted)?;
@@ -98,7 +106,7 @@ pub(crate) fn tune(py: Python<'_>, wanted: Wanted) -> PyResult<Tuned> {
         }
         let found = tune_experiment(&posed, &open, None, &mut |_| ())?;
         warnings.extend_from_slice(&found.warnings);
-        Ok(Tuned { found, warnings })
+        Ok(Tuned { found, warnings, notes: Vec::new() })
     })
 }
 
@@ -120,12 +128,14 @@ fn posed(wanted: Wanted) -> Result<(Posed, Vec<String>)> {
 }
 
 /// The question of drives and work.
-fn question(wanted: Wanted) -> Result<(Question, Vec<String>)> {
+fn question(wanted: Wanted) -> Result<(Question, Vec<String>, Vec<String>)> {
     let capacity_bytes = match &wanted.capacity {
         None => 0,
         Some(text) => capacity_bytes("capacity", text)?,
     };
-    let (drives, price_usd, mut warnings) = drives(&wanted)?;
+    let replaced_after = wanted.replace_after.as_deref();
+    let replaced_after_h = replaced_after.map(|text| hours("replace_after", text)).transpose()?;
+    let Found { drives, price_usd, mut warnings, notes } = drives(&wanted)?;
     let work = Work::find(wanted.workload.as_deref().unwrap_or_default(), &drives);
     let mut work = work.map_err(|error| error.context("workload"))?;
     for (key, value) in &wanted.assignments {
@@ -139,6 +149,7 @@ fn question(wanted: Wanted) -> Result<(Question, Vec<String>)> {
         objective: wanted.objective,
         subject_to: wanted.subject_to,
         spares: wanted.spares.unwrap_or(0),
+        replaced_after_h,
         are_spares_open: wanted.spares.is_none(),
         price_usd,
         budget_usd: wanted.budget,
@@ -148,11 +159,21 @@ fn question(wanted: Wanted) -> Result<(Question, Vec<String>)> {
     };
     let question = question.with_wishes_of_work()?.with_spares_needed()?;
     warnings.extend_from_slice(&question.work.warnings);
-    Ok((question, warnings))
+    Ok((question, warnings, notes))
 }
 
-/// The drives that are asked for or there, as many as the budget pays for; what one costs; and what is to be known of them.
-fn drives(wanted: &Wanted) -> Result<(Drives, Option<f64>, Vec<String>)> {
+/// The drives that are asked for or there, as many as the budget pays for.
+struct Found {
+    drives: Drives,
+    /// What one costs.
+    price_usd: Option<f64>,
+    /// What is to be known of them.
+    warnings: Vec<String>,
+    /// What was taken of an inventory, and what was left out of it.
+    notes: Vec<String>,
+}
+
+fn drives(wanted: &Wanted) -> Result<Found> {
     let asked = wanted.drives.as_deref().map(Asked::read).transpose()?;
     let paid = |asked: Asked| -> Result<(Drives, Option<f64>)> {
         let price = wanted.price.or(KnownDrive::from(&asked.drive).price_usd);
@@ -160,12 +181,15 @@ fn drives(wanted: &Wanted) -> Result<(Drives, Option<f64>, Vec<String>)> {
     };
     if wanted.from_.is_empty() {
         let asked = asked.ok_or_else(|| Error::input("give `drives`, `from_` or `experiment`"))?;
-        let (drives, price) = paid(asked)?;
-        return Ok((drives, price, Vec::new()));
+        let (drives, price_usd) = paid(asked)?;
+        return Ok(Found { drives, price_usd, warnings: Vec::new(), notes: Vec::new() });
     }
     let inventory = Inventory::open(&wanted.from_)?;
-    let (found, _) = held(&inventory, asked.as_ref())?;
-    let (drives, price) = paid(found)?;
-    let said = warnings(&inventory, &drives).into_iter().map(|text| format!("from_: {text}"));
-    Ok((drives.as_linux_calls_them(&inventory), price, said.collect()))
+    let (found, said) = held(&inventory, asked.as_ref())?;
+    let (drives, price_usd) = paid(found)?;
+    let named =
+        |texts: Vec<String>| texts.into_iter().map(|text| format!("from_: {text}")).collect();
+    let warnings = named(warnings(&inventory, &drives));
+    let drives = drives.as_linux_calls_them(&inventory);
+    Ok(Found { drives, price_usd, warnings, notes: named(said.notes) })
 }

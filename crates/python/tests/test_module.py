@@ -186,9 +186,13 @@ class Objects(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             lsblk = Path(directory) / "lsblk.json"
             lsblk.write_text(json.dumps({"blockdevices": disks}))
-            tuned = ileave.tune(from_=lsblk, workload="postgres", level="md-raid10", set={"host.cpu_percent": 50})
+            asked = dict(workload="postgres", level="md-raid10", set={"host.cpu_percent": 50}, replace_after="2d")
+            tuned = ileave.tune(from_=lsblk, **asked)
         self.assertEqual(tuned.best["volume.level"], "md-raid10")
         self.assertIn("cpu_percent = 50", tuned.experiment)
+        self.assertEqual(tuned.data["assumed"]["replaced_after_h"], 48.0)
+        # The command says what it took; the module dropped it.
+        self.assertTrue(any("matched" in note for note in tuned.notes), tuned.notes)
 
     def test_no_spares_are_not_spares_that_nobody_spoke_of(self):
         # Four drives of RAID 5 may lose all data more often than 1 in 500, so spares are tried where nobody spoke of them.

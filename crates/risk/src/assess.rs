@@ -134,15 +134,16 @@ fn life(shape: &Shape, inputs: &Inputs, wears: bool) -> Life {
         rebuild: if wears { Wait::fixed(rebuild_h) } else { Wait::exponential(rebuild_h) },
         side_by_side: false,
         spares: inputs.spares,
-        replacement_h: if inputs.spares > 0 { REORDER_H } else { inputs.delay_h.range.middle },
+        replacement_h: if inputs.spares > 0 {
+            inputs.reordered_h
+        } else {
+            inputs.delay_h.range.middle
+        },
         acceleration: inputs.correlation.range.middle,
         latent_h: (bad_per_h > 0.0).then(|| 1.0 / bad_per_h),
         scrub: if shape.survived == 0 { Scrub::Never } else { inputs.scrub() },
     }
 }
-
-/// Until a spare that was used is replaced.
-const REORDER_H: f64 = 72.0;
 
 /// What a volume may lose. `groups` are simulated, from `seed`.
 pub fn assess(shape: &Shape, inputs: &Inputs, groups: u64, seed: u64) -> Risk {
@@ -310,6 +311,53 @@ mod tests {
                 "{level}: {ratio} {found:?}"
             );
         }
+    }
+
+    /// Who replaces a drive after two days has it in both: of one failure that a group survives, what counts is the mean of wait and
+    /// rebuild together. Of two, waits overlap in the simulation and follow one another in the closed form.
+    #[test]
+    fn the_wait_for_a_drive_counts_in_both() {
+        for (level, members) in [("raid5", 8), ("mirror", 2), ("raid10", 8), ("raid6", 8)] {
+            let shape = Shape::new(level, members, None).unwrap();
+            let of = |inputs: Inputs| assess(&shape, &inputs, 60_000, 7);
+            let [at_once, late] = [0.0, 100.0].map(|hours| of(inputs().replaced_after(hours)));
+            let rebuild_h = inputs().rebuild_h.range.middle;
+            let longer =
+                ((rebuild_h + 100.0) / rebuild_h).powi(i32::try_from(shape.survived).unwrap());
+            let close = |one: f64, other: f64, error: f64| {
+                assert!((one / other - 1.0).abs() < 0.02 + 2.0 * error, "{level}: {one} {other}");
+            };
+            close(late.gone.middle / at_once.gone.middle, longer, 0.0);
+            let found = late.memoryless.gone;
+            if shape.survived == 1 {
+                close(found.of_all, late.gone.middle, found.error / found.of_all);
+            } else {
+                let ratio = late.gone.middle / found.of_all;
+                assert!((1.0..2.0).contains(&ratio), "{level}: {ratio}");
+            }
+            assert!(late.unreadable.middle >= at_once.unreadable.middle);
+        }
+    }
+
+    /// A spare that is there begins at once; what is waited for is the next.
+    #[test]
+    fn with_a_spare_the_next_one_is_waited_for() {
+        let drive = DriveFacts {
+            names: Vec::new(),
+            bytes: 18_000_000_000_000,
+            copied: Copied::at(166e6),
+            is_flash: false,
+            is_shingled: false,
+            rented: None,
+        };
+        let spared = || Inputs::of(&drive, 1);
+        let shape = Shape::new("raid5", 8, None).unwrap();
+        let of = |inputs: Inputs| assess(&shape, &inputs, 40_000, 7);
+        let [usual, late] = [spared(), spared().replaced_after(2000.0)].map(of);
+        assert_eq!(usual.gone, late.gone);
+        assert_eq!(of(spared().replaced_after(72.0)), usual);
+        let [usual, late] = [usual, late].map(|risk| risk.memoryless.gone.of_all);
+        assert!(late > 1.05 * usual, "{late} {usual}");
     }
 
     #[test]

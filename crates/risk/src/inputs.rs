@@ -72,6 +72,8 @@ pub struct Inputs {
     pub crashes: Sourced,
     /// Spares that are ready.
     pub spares: usize,
+    /// Hours until another is, once one was used.
+    pub reordered_h: f64,
     /// Whether a member is flash, which may keep two copies of a block in one place.
     pub is_flash: bool,
     /// Bytes of a drive.
@@ -157,6 +159,9 @@ fn delay_of_instance() -> Sourced {
             .into(),
     }
 }
+
+/// Hours until a spare that was used is replaced.
+const REORDERED_H: f64 = 72.0;
 
 /// Time from a failure to the start of the rebuild where a spare is ready.
 fn no_delay() -> Sourced {
@@ -274,6 +279,7 @@ impl Inputs {
             correlation: correlation(),
             crashes: crashes(),
             spares,
+            reordered_h: REORDERED_H,
             is_flash: drive.is_flash,
             drive_bytes: drive.bytes as f64,
             years: 5.0,
@@ -321,6 +327,17 @@ impl Inputs {
             self.rebuild_h = Sourced { range, ..limited };
             self.limited_by_host = Some(by);
         }
+        self
+    }
+
+    /// The same where a failed drive is replaced after so many hours. Without a spare the rebuild begins then; with one it begins at
+    /// once, and another spare is ready then.
+    #[must_use]
+    pub fn replaced_after(mut self, hours: f64) -> Self {
+        if self.spares == 0 {
+            self.delay_h = Sourced::given(hours);
+        }
+        self.reordered_h = hours;
         self
     }
 

@@ -24,27 +24,84 @@ const TIME_MAX: Duration = Duration::from_secs(60);
 ///
 /// Where it cannot be read, is no regular file, is larger, or takes longer than a minute. The message says which.
 pub fn read_bytes(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
-    let is_handed_over = is_handed_over(path);
-    let there = fs::metadata(path)?;
-    if !is_handed_over && !there.is_file() {
-        let kind = if there.is_dir() { "a directory" } else { "a device, pipe or socket" };
-        return Err(io::Error::other(format!("it is {kind}, not a regular file")));
-    }
-    let too_large = || {
-        let most = block::units::format_bytes(most_bytes);
-        io::Error::other(format!("it is larger than {most}, the most that is read of such a file"))
-    };
-    if there.is_file() && there.len() > most_bytes {
-        return Err(too_large());
-    }
-    let file = File::open(path)?;
+    let (file, is_handed_over) = opened(path, most_bytes)?;
     let read = move || {
         let mut bytes = Vec::new();
         file.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes).map(|_| bytes)
     };
     // A pipe takes as long as the program at its other end.
     let bytes = if is_handed_over { read()? } else { in_time(read)? };
-    if bytes.len() as u64 > most_bytes { Err(too_large()) } else { Ok(bytes) }
+    if bytes.len() as u64 > most_bytes { Err(too_large(most_bytes)) } else { Ok(bytes) }
+}
+
+/// So many bytes of lines are held at a time.
+const BLOCK_BYTES: u64 = 8 << 20;
+
+/// Gives `each` the same in blocks of whole lines, of which the file's last may lack its end: what holds results need not be in
+/// memory beside them.
+///
+/// # Errors
+///
+/// As [`read_bytes`], where the minute is one block's.
+pub fn read_lines(path: &Path, most_bytes: u64, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    let (file, is_handed_over) = opened(path, most_bytes)?;
+    let mut left_bytes = most_bytes;
+    let mut blocks = Blocks { file, rest: Vec::new() };
+    loop {
+        let read = move || {
+            let block = blocks.next()?;
+            Ok((blocks, block))
+        };
+        let (next, block) = if is_handed_over { read()? } else { in_time(read)? };
+        blocks = next;
+        if block.is_empty() {
+            return Ok(());
+        }
+        let left = left_bytes.checked_sub(block.len() as u64);
+        left_bytes = left.ok_or_else(|| too_large(most_bytes))?;
+        each(&block);
+    }
+}
+
+/// A file, and what was read of it beyond the last line that was given.
+struct Blocks {
+    file: File,
+    rest: Vec<u8>,
+}
+
+impl Blocks {
+    /// The next whole lines, or the last one without its end; nothing at the end of the file.
+    fn next(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        loop {
+            if (&mut self.file).take(BLOCK_BYTES).read_to_end(&mut bytes)? == 0 {
+                return Ok(bytes);
+            }
+            if let Some(end) = bytes.iter().rposition(|&byte| byte == b'\n') {
+                self.rest = bytes.split_off(end + 1);
+                return Ok(bytes);
+            }
+        }
+    }
+}
+
+/// A file of at most so many bytes that may be read, and whether it was open already.
+fn opened(path: &Path, most_bytes: u64) -> io::Result<(File, bool)> {
+    let is_handed_over = is_handed_over(path);
+    let there = fs::metadata(path)?;
+    if !is_handed_over && !there.is_file() {
+        let kind = if there.is_dir() { "a directory" } else { "a device, pipe or socket" };
+        return Err(io::Error::other(format!("it is {kind}, not a regular file")));
+    }
+    if there.is_file() && there.len() > most_bytes {
+        return Err(too_large(most_bytes));
+    }
+    Ok((File::open(path)?, is_handed_over))
+}
+
+fn too_large(most_bytes: u64) -> io::Error {
+    let most = block::units::format_bytes(most_bytes);
+    io::Error::other(format!("it is larger than {most}, the most that is read of such a file"))
 }
 
 /// What Windows' programs write in front of a text in UTF-8: it is none of the text.
@@ -75,7 +132,9 @@ fn is_handed_over(path: &Path) -> bool {
 }
 
 /// What `read` gives, where it gives it in time. A thread that hangs is left behind.
-fn in_time(read: impl FnOnce() -> io::Result<Vec<u8>> + Send + 'static) -> io::Result<Vec<u8>> {
+fn in_time<T: Send + 'static>(
+    read: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(read()));
     receiver.recv_timeout(TIME_MAX).unwrap_or_else(|_| {
@@ -97,6 +156,26 @@ mod tests {
     fn a_byte_order_mark_is_none_of_the_text() {
         assert_eq!(without_mark("\u{feff}device,rw\n".into()), "device,rw\n");
         assert_eq!(without_mark("device\u{feff}".into()), "device\u{feff}");
+    }
+
+    /// The results of 100,000 trials were in memory twice, as a text and as records.
+    #[test]
+    fn lines_come_in_blocks_and_none_is_cut() {
+        let directory = std::env::temp_dir().join(format!("ileave-lines-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("lines");
+        let line = format!("{}\n", "x".repeat(99_999));
+        let text = format!("{}the last", line.repeat(200));
+        fs::write(&path, &text).unwrap();
+        let mut blocks: Vec<Vec<u8>> = Vec::new();
+        read_lines(&path, RESULTS_BYTES, |block| blocks.push(block.to_vec())).unwrap();
+        assert!(blocks.len() > 2 && blocks.iter().all(|block| block.len() <= 9 << 20));
+        let (last, whole) = blocks.split_last().unwrap();
+        assert!(whole.iter().all(|block| block.ends_with(b"\n")) && last.ends_with(b"the last"));
+        assert_eq!(blocks.concat(), text.as_bytes());
+        let refused = read_lines(&path, 1000, |_| panic!("nothing is read")).unwrap_err();
+        assert!(refused.to_string().contains("larger than 1000"), "{refused}");
+        fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The samples of a trial: numbers by name, in the order in which they were measured. A sweep keeps millions of them, so
 //! that names which the table of samples has are kept there.
 
-use crate::sample;
+use crate::sample::{self, Sample};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value as Json};
@@ -9,39 +9,50 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Samples by name. One may be there without a number: a share of nothing.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct NamedSamples(Vec<(Cow<'static, str>, Option<Number>)>);
+///
+/// A store of 100,000 trials has millions of them: what is catalogued is one pointer, and other names stand apart.
+#[derive(Clone, Default)]
+pub struct NamedSamples {
+    numbers: Vec<(Option<&'static Sample>, Option<Number>)>,
+    /// The names of those that are not catalogued, in their order.
+    own: Vec<String>,
+}
 
 impl NamedSamples {
+    fn named(&self) -> impl Iterator<Item = (&str, Option<&Number>)> {
+        let mut own = self.own.iter();
+        self.numbers.iter().map(move |(known, number)| {
+            let name = known.map(|sample| sample.name).or_else(|| own.next().map(String::as_str));
+            (name.unwrap_or_default(), number.as_ref())
+        })
+    }
+
     /// The number of a name.
     pub fn get(&self, name: &str) -> Option<f64> {
-        self.0.iter().find(|(known, _)| known == name)?.1.as_ref()?.as_f64()
+        self.named().find(|(known, _)| *known == name)?.1?.as_f64()
     }
 
     /// The number of a name as text: nothing where there is no such name.
     pub fn text(&self, name: &str) -> String {
-        let found = self.0.iter().find(|(known, _)| known == name);
-        let text = |number: &Option<Number>| {
-            number.as_ref().map_or_else(|| "null".to_string(), Number::to_string)
-        };
+        let found = self.named().find(|(known, _)| *known == name);
+        let text =
+            |number: Option<&Number>| number.map_or_else(|| "null".to_string(), Number::to_string);
         found.map_or_else(String::new, |(_, number)| text(number))
     }
 
     /// Whether there is one of this name, with a number or without.
     pub fn contains(&self, name: &str) -> bool {
-        self.0.iter().any(|(known, _)| known == name)
+        self.names().any(|known| known == name)
     }
 
     /// The names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| name.as_ref())
+        self.named().map(|(name, _)| name)
     }
 
     /// The names and their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<f64>)> {
-        self.0
-            .iter()
-            .map(|(name, number)| (name.as_ref(), number.as_ref().and_then(Number::as_f64)))
+        self.named().map(|(name, number)| (name, number.and_then(Number::as_f64)))
     }
 
     /// Gives a name this number; none where it is not finite.
@@ -50,17 +61,29 @@ impl NamedSamples {
     }
 
     fn put(&mut self, name: &str, number: Option<Number>) {
-        match self.0.iter_mut().find(|(known, _)| known == name) {
-            Some((_, there)) => *there = number,
-            None => self.0.push((kept(name), number)),
+        let there = self.names().position(|known| known == name);
+        if let Some(there) = there {
+            self.numbers[there].1 = number;
+            return;
         }
+        let known = sample::find(name);
+        if known.is_none() {
+            self.own.push(name.into());
+        }
+        self.numbers.push((known, number));
     }
 }
 
-/// A name as it is kept.
-fn kept(name: &str) -> Cow<'static, str> {
-    let known = sample::find(name);
-    known.map_or_else(|| Cow::Owned(name.to_string()), |sample| Cow::Borrowed(sample.name))
+impl PartialEq for NamedSamples {
+    fn eq(&self, other: &Self) -> bool {
+        self.named().eq(other.named())
+    }
+}
+
+impl fmt::Debug for NamedSamples {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.named()).finish()
+    }
 }
 
 impl<N: AsRef<str>> FromIterator<(N, f64)> for NamedSamples {
@@ -84,7 +107,7 @@ impl From<serde_json::Map<String, Json>> for NamedSamples {
 
 impl Serialize for NamedSamples {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, number)| (name, number)))
+        serializer.collect_map(self.named())
     }
 }
 
@@ -115,7 +138,8 @@ impl<'de> Visitor<'de> for Reading {
                 }
             }
         }
-        found.0.shrink_to_fit();
+        found.numbers.shrink_to_fit();
+        found.own.shrink_to_fit();
         Ok(found)
     }
 }

@@ -318,7 +318,7 @@ impl OfExperiment<'_> {
         if experiment.run().compare_within.is_some() {
             experiment.set_values("run.repeats", "1")?;
         }
-        let repeats = experiment.run().repeats;
+        let repeats = experiment.run().stated_repeats();
         let (seed, repeat) = (number / repeats, number % repeats);
         let others = |trial: &Trial| trial.repeat != repeat;
         self.space.clock.run(what, || space::run_on(1, experiment, self.open, seed, others))
@@ -327,7 +327,7 @@ impl OfExperiment<'_> {
     /// The number of the first trial with a seed among all repeats of the search.
     fn number(&self, seed: u64) -> u64 {
         let run = self.space.experiment.run();
-        if run.compare_within.is_some() { seed } else { seed * run.repeats }
+        if run.compare_within.is_some() { seed } else { seed * run.stated_repeats() }
     }
 
     fn writes(&self) -> bool {

@@ -1,7 +1,9 @@
 //! What a layout may lose: the risk of each level, with what the catalogue knows of the drive.
 
+use crate::question::Question;
 use block::SECTOR_BYTES;
 use block::layout::Level;
+use block::units::parse_nanos;
 use lab::catalogue::{self, Drive, Model, Shared};
 use lab::{Error, Result};
 use risk::Copied;
@@ -44,15 +46,42 @@ fn copied(drive: &Drive) -> Result<Copied> {
 /// Groups that are simulated for a row of the front, where only the closed forms are shown.
 const GROUPS: u64 = 2000;
 
+/// What is there when a drive fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Repairs {
+    /// Spares that are ready.
+    pub(crate) spares: usize,
+    /// Hours until a failed drive is replaced, where that is said.
+    pub(crate) replaced_after_h: Option<f64>,
+}
+
+impl From<&Question> for Repairs {
+    fn from(question: &Question) -> Repairs {
+        Repairs { spares: question.spares, replaced_after_h: question.replaced_after_h }
+    }
+}
+
+/// A time in hours, as people write it.
+///
+/// # Errors
+///
+/// Where it is none; the message names `flag`.
+pub fn hours(flag: &str, text: &str) -> Result<f64> {
+    let ns = parse_nanos(text).map_err(|_| {
+        Error::input(format!("{flag} {text}: not a time; write it like 30h or 14d"))
+    })?;
+    Ok(ns as f64 / 3.6e12)
+}
+
 /// What a level over so many drives of one kind may lose, and what that assumes.
 pub(crate) fn of_level(
     level: &Level,
     members: usize,
-    spares: usize,
+    repairs: Repairs,
     drive: &Drive,
     limit: Limit,
 ) -> Result<(Risk, Inputs)> {
-    Ok(exposed(level, members, spares, drive, limit)?.assessed())
+    Ok(exposed(level, members, repairs, drive, limit)?.assessed())
 }
 
 /// A volume, and what is assumed of its drives: what that comes to takes longer to work out.
@@ -77,11 +106,15 @@ impl Exposed {
 pub(crate) fn exposed(
     level: &Level,
     members: usize,
-    spares: usize,
+    repairs: Repairs,
     drive: &Drive,
     limit: Limit,
 ) -> Result<Exposed> {
-    let inputs = Inputs::of(&drive_facts(drive)?, spares);
+    let inputs = Inputs::of(&drive_facts(drive)?, repairs.spares);
+    let inputs = match repairs.replaced_after_h {
+        Some(hours) => inputs.replaced_after(hours),
+        None => inputs,
+    };
     of_inputs(level, members, inputs, limit.of(&vec![drive; members]))
 }
 
@@ -182,7 +215,9 @@ mod tests {
         let volume = catalogue::drive("gp3[size=500GiB,iops=8000,mb_per_s=300]").unwrap();
         let disk = catalogue::drive("st16000nm001g").unwrap();
         let of = |level: &str, drive: &Drive, limit: Option<u64>| {
-            let (_, inputs) = of_level(&level.parse().unwrap(), 6, 0, drive, Limit(limit)).unwrap();
+            let (_, inputs) =
+                of_level(&level.parse().unwrap(), 6, Repairs::default(), drive, Limit(limit))
+                    .unwrap();
             let level = level.parse().unwrap();
             let resync = resync(&level, &inputs, &[drive; 6], Limit(limit)).unwrap().hours;
             (inputs.rebuild_h.range, resync, inputs.limited_by_host)
@@ -211,7 +246,8 @@ mod tests {
         let disk = catalogue::drive("st18000nm000j").unwrap();
         let of = |level: &str, members: usize| {
             let level: Level = level.parse().unwrap();
-            let (_, inputs) = of_level(&level, members, 0, &disk, Limit(None)).unwrap();
+            let (_, inputs) =
+                of_level(&level, members, Repairs::default(), &disk, Limit(None)).unwrap();
             let resync = resync(&level, &inputs, &vec![&disk; members], Limit(None)).unwrap();
             (resync.hours, resync.is_of_array, inputs.rebuild_h.range.low)
         };

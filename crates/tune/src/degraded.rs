@@ -241,7 +241,7 @@ fn in_times(
     let run_it = || run_all(experiment.clone(), open, 0, is_whole);
     let mut records = space.clock.run(For::Beside, run_it)?;
     // Whole it was measured before, with the same seeds.
-    let repeats = space.experiment.run().repeats;
+    let repeats = space.experiment.run().stated_repeats();
     let of_it = known.iter().filter(|of| of.repeat < repeats && space.at_of(of) == *at);
     records.extend(of_it.cloned().map(|mut record| {
         record.at.insert(FAILED.0.into(), WHOLE.into());

@@ -486,6 +486,7 @@ pub(crate) fn front(
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::danger::Repairs;
     use block::layout::Spread;
     use lab::catalogue;
     use verdict::stats::median;
@@ -541,7 +542,8 @@ pub(crate) mod tests {
         let drive = catalogue::drive("st18000nm000j").unwrap();
         let risk = |level: &str| {
             let limit = crate::danger::Limit::default();
-            crate::danger::of_level(&level.parse().unwrap(), 12, 0, &drive, limit).unwrap().0
+            let level = level.parse().unwrap();
+            crate::danger::of_level(&level, 12, Repairs::default(), &drive, limit).unwrap().0
         };
         let front = [copies.clone(), parity];
         let said =
@@ -658,7 +660,8 @@ pub(crate) mod tests {
         let drive = catalogue::drive("st18000nm000j").unwrap();
         let level = "md-raid10-n3".parse().unwrap();
         let limit = crate::danger::Limit::default();
-        let (risk, _) = crate::danger::of_level(&level, 24, 0, &drive, limit).unwrap();
+        let (risk, _) =
+            crate::danger::of_level(&level, 24, Repairs::default(), &drive, limit).unwrap();
         let said = |gone: f64| {
             let front = [
                 row("md-raid10-n3", 1000.0, 144, 0.001),

@@ -96,7 +96,7 @@ pub use capacity::capacity_bytes;
 pub use clock::Clock;
 pub use commands::{Command, Fio, Plan};
 pub use confirm::{Confirm, Confirmed};
-pub use danger::drive_facts;
+pub use danger::{drive_facts, hours};
 pub use doubt::Doubt;
 pub use drives::Drives;
 pub use factors::Decides;

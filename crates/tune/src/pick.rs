@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 use store::Manifest;
 use store::record::plain;
 use verdict::Verdict;
-use verdict::judge::{Ranked, Standing};
+use verdict::judge::{Ranked, Standing, nearest_to_md};
 
 /// Where all may be gone in five years with at least this chance, a layout is named with which it is so many times
 /// smaller; where that one is as fast, and keeps at least this share of the room, it is chosen.
@@ -39,20 +39,7 @@ pub(crate) fn of_experiment<'a>(verdict: &'a Verdict, manifest: &Manifest) -> Op
     if !level.is_some_and(|level| level.starts_with("md-")) {
         return Some(best);
     }
-    let own_sectors = (parse_bytes(DEFAULT_CHUNK).ok()? / SECTOR_BYTES) as f64;
-    let own_rows: f64 = DEFAULT_CACHE.parse().ok()?;
-    let apart = |of: &Ranked| {
-        let from = |key: &str, own: f64| {
-            let value = of.at.get(key).and_then(|value| plain(value).parse::<f64>().ok());
-            value.map_or(0.0, |value| (value / own).ln().abs())
-        };
-        [from("volume.interleave", own_sectors), from("volume.stripe_cache", own_rows)]
-    };
-    let alike = verdict.ranked.iter().filter(|of| verdict.is_the_same(&of.at, &best.at));
-    alike.min_by(|a, b| {
-        let [a, b] = [apart(a), apart(b)];
-        a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1]))
-    })
+    nearest_to_md(verdict.ranked.iter().filter(|of| verdict.is_the_same(&of.at, &best.at)))
 }
 
 /// Why a layout was picked.

@@ -175,8 +175,8 @@ impl Posed {
         let drives: Vec<&Drive> = drives.collect::<Option<_>>()?;
         let limit = Limit(trial.setup.host.storage_per_s[1]);
         Some(match &self.question {
-            Some(Question { drives: Drives { drive, .. }, spares, .. }) => {
-                danger::exposed(&volume.level, drives.len(), *spares, drive, limit)
+            Some(question @ Question { drives: Drives { drive, .. }, .. }) => {
+                danger::exposed(&volume.level, drives.len(), question.into(), drive, limit)
             }
             None => danger::exposed_members(&volume.level, &drives, limit),
         })

@@ -40,6 +40,8 @@ pub struct Question {
     pub subject_to: Vec<String>,
     /// Drives that are kept as spares.
     pub spares: usize,
+    /// Hours until a failed drive is replaced; the usual range where nobody says.
+    pub replaced_after_h: Option<f64>,
     /// Whether nobody said how many: levels of the front are then tried with some, too.
     pub are_spares_open: bool,
     /// Why there are spares that nobody asked for.
@@ -114,6 +116,7 @@ impl Question {
             objective: None,
             subject_to: Vec::new(),
             spares: 0,
+            replaced_after_h: None,
             are_spares_open: true,
             spares_because: None,
             price_usd: None,
@@ -143,7 +146,7 @@ impl Question {
     /// What a level may lose, and what that assumes.
     pub(crate) fn risk(&self, level: &Level) -> Result<(Risk, Inputs)> {
         let (members, drive) = (self.members(), &self.drives.drive);
-        danger::of_level(level, members, self.spares, drive, self.host_limit())
+        danger::of_level(level, members, self.into(), drive, self.host_limit())
     }
 
     /// How long a resync of all takes at a level.

@@ -280,7 +280,7 @@ pub(crate) fn run_on(
     seed: u64,
     others: impl Fn(&Trial) -> bool,
 ) -> Result<Vec<Record>> {
-    let (repeats, first) = (experiment.run().repeats, experiment.run().seed);
+    let (repeats, first) = (experiment.run().stated_repeats(), experiment.run().seed);
     let seed_value = first.checked_add(seed).ok_or_else(|| {
         Error::input("`run.seed` is too large to try more seeds; take a smaller one")
     })?;

@@ -314,6 +314,7 @@ fn assumed(question: &Question, tried: &Tried<'_>) -> Json {
         "capacity_bytes": question.capacity_bytes,
         "safe": question.safe,
         "spares": question.spares,
+        "replaced_after_h": question.replaced_after_h,
         "drives": question.drives.count,
         "price_usd": question.price_usd,
         "budget_usd": question.budget_usd,

@@ -128,25 +128,27 @@ function alongChoice(sweep, factor, panels) {
   const all = [...points.flatMap((p) => [p.low ?? p.value, p.high ?? p.value]), ...theirs.map((cell) => middle(cell.published))];
   const [low, high] = d3.extent(all), log = low > 0 && high / low > 8;
   const stroke = lines ? "z" : "var(--accent)";
-  const ends = kinds.map((z) => points.filter((p) => p.z === z).at(-1)).filter(Boolean);
+  const told = notable(points, kinds, sample), isTold = (p) => !lines || told.includes(p.z);
+  const ends = told.map((z) => points.filter((p) => p.z === z).at(-1)).filter(Boolean);
   const spread = points.filter((p) => p.low != null && p.high > p.low);
   const draw = (wide) => Plot.plot(options({
-    width: wide, height: narrow() ? 230 : panels > 1 ? 270 : 320, marginLeft: 56, marginBottom: 44, marginTop: 26, marginRight: lines ? 20 + (narrow() ? 6.5 : 7.5) * d3.max(kinds, (z) => z.length) : 24,
-    x: { type: "point", domain: levels, label: along.axis, padding: 0.25 },
+    width: wide, height: narrow() ? 230 : panels > 1 ? 270 : 320, marginLeft: 56, marginBottom: 44, marginTop: 26, marginRight: lines ? 20 + (narrow() ? 6.5 : 7.5) * d3.max(told, (z) => z.length) : 24,
+    x: { type: "point", domain: levels, label: along.axis, padding: 0.25, ticks: ticksOf(levels, wide) },
     y: { type: log ? "log" : "linear", grid: true, label: sample.unit, zero: !log, nice: !log, domain: log ? [low * 0.85, high * 1.15] : undefined, tickFormat: log ? "~s" : undefined, ticks: 5 },
-    color: { domain: kinds, scheme: kinds.length > 10 ? "Turbo" : "Observable10" },
+    color: { domain: told, scheme: told.length > 10 ? "Turbo" : "Observable10" },
     marks: [
+      faint(points.filter((p) => !isTold(p))),
       Plot.line(theirs, { x: (c) => shown(c.at[along.path]), y: (c) => middle(c.published), stroke: "var(--quiet)", strokeDasharray: "4 3" }),
       Plot.dot(theirs, { x: (c) => shown(c.at[along.path]), y: (c) => middle(c.published), stroke: "var(--quiet)", strokeWidth: 2, r: 6 }),
       lines ? null : Plot.ruleX(spread, { x: "x", y1: "low", y2: "high", stroke, strokeWidth: 2, strokeOpacity: 0.5 }),
-      Plot.line(points, { x: "x", y: "value", z: "z", stroke, strokeWidth: 2 }),
-      Plot.dot(points, { x: "x", y: "value", fill: stroke, r: 4, tip: true, title: (p) => `${along.name} ${p.x}${lines ? `, ${lines.name} ${p.z}` : ""}\n${figure(p.value)} ${sample.unit}` }),
+      Plot.line(points.filter(isTold), { x: "x", y: "value", z: "z", stroke, strokeWidth: 2 }),
+      Plot.dot(points.filter(isTold), { x: "x", y: "value", fill: stroke, r: 4, tip: true, title: (p) => `${along.name} ${p.x}${lines ? `, ${lines.name} ${p.z}` : ""}\n${figure(p.value)} ${sample.unit}` }),
       best ? Plot.dot([best], { x: "x", y: "value", stroke: "var(--good)", strokeWidth: 2.5, r: 8 }) : null,
       best ? Plot.text([best], { x: "x", y: "value", text: () => `${figure(best.value)} ${sample.unit}`, dy: -16, fill: "var(--good)", fontWeight: 700 }) : null,
-      lines && kinds.length <= NAMED ? Plot.text(apart(ends, log), { x: "x", y: "label", text: "z", fill: "z", dx: 9, textAnchor: "start", fontWeight: 600 }) : null,
+      lines ? Plot.text(apart(ends, log), { x: "x", y: "label", text: "z", fill: "z", dx: 9, textAnchor: "start", fontWeight: 600 }) : null,
     ],
   }));
-  return { title: sweep.title ?? sweep.workload, words: `${sample.words}${sample.unit ? ` in ${sample.unit}` : ""}${betterWords(sample)}${lines ? `; a line for each ${lines.axis}` : ""}`, draw, published: theirs.length > 0, ringed: best !== undefined,
+  return { title: sweep.title ?? sweep.workload, words: `${sample.words}${sample.unit ? ` in ${sample.unit}` : ""}${betterWords(sample)}${lines ? `; a line for each ${lines.axis}${namedOf(told, kinds)}` : ""}`, draw, published: theirs.length > 0, ringed: best !== undefined,
     header: ["workload", along.axis, ...(lines ? [lines.axis] : []), "value", "low", "high", "unit"],
     rows: points.map((p) => [sweep.title ?? sweep.workload, p.x, ...(lines ? [p.z] : []), figure(p.value), figure(p.low), figure(p.high), sample.unit]) };
 }
@@ -219,7 +221,7 @@ function panel(factor) {
   const upright = levels.length * d3.max(levels, (word) => word.length) * 7;
   const draw = (wide) => Plot.plot(options({
     width: wide, height: narrow() ? 210 : 240, marginLeft: 58, marginBottom: upright > wide - 70 ? 96 : 44,
-    x: { type: "point", domain: levels.map(shown), label: upright > wide - 70 ? null : factor.axis, padding: 0.4, tickRotate: upright > wide - 70 ? -35 : 0 },
+    x: { type: "point", domain: levels.map(shown), label: upright > wide - 70 ? null : factor.axis, padding: 0.4, tickRotate: upright > wide - 70 ? -35 : 0, ticks: 16 * levels.length > wide ? ticksOf(levels.map(shown), wide) : levels.map(shown) },
     y: { type: log ? "log" : "linear", grid: true, label: quantity.unit, nice: !log, zero, domain: log ? [low * 0.85, high * 1.15] : zero || !(low < high) ? undefined : [low, high], tickFormat: log ? "~s" : undefined, ticks: 4 },
     marks: [
       Plot.dot(rows, { x, y: "value", r: 2.6, fill: "var(--quiet)", fillOpacity: 0.55, tip: true, title: (row) => `${row.label}\n${figure(row.value)} ${quantity.unit}` }),
@@ -262,32 +264,56 @@ function curves() {
   const levels = named(along).levels.map(shown), kinds = lines ? named(lines).levels.map(shown).filter((z) => points.some((p) => p.z === z)) : [];
   const place = (point) => levels.indexOf(point.x);
   const sorted = points.slice().sort((a, b) => place(a) - place(b));
-  const ends = kinds.map((z) => sorted.filter((p) => p.z === z).at(-1));
+  const told = notable(sorted, kinds, sample), isTold = (p) => kinds.length < 2 || told.includes(p.z);
+  const ends = told.map((z) => sorted.filter((p) => p.z === z).at(-1));
   const [low, high] = [d3.min(points, (p) => p.low), d3.max(points, (p) => p.high)];
   const log = low > 0 && high / low > 8;
   const merged = d3.max(points, (p) => p.cells) > 1;
   const spread = points.filter((p) => p.high > p.low);
   const better = { lower: ", less is better", higher: ", more is better" }[sample.better] ?? "";
   const stroke = kinds.length > 1 ? "z" : "var(--accent)";
-  draw(section, `${curve.workload}: ${sample.words} (${sample.unit || "number"}${better}) along ${named(along).name}${lines ? `, a line for each ${named(lines).name}` : ""}.${merged ? " Points are medians over all other factors." : ""}${spread.length ? " Bars are the range of the repeats." : ""}`,
+  draw(section, `${curve.workload}: ${sample.words} (${sample.unit || "number"}${better}) along ${named(along).name}${lines ? `, a line for each ${named(lines).name}${namedOf(told, kinds)}` : ""}.${merged ? " Points are medians over all other factors." : ""}${spread.length ? " Bars are the range of the repeats." : ""}`,
     Plot.plot(options({
-      height: narrow() ? 300 : 380, marginLeft: 56, marginBottom: 44, marginRight: kinds.length > 1 ? 20 + (narrow() ? 6.5 : 7.5) * d3.max(kinds, (z) => z.length) : 20,
-      x: { type: "point", domain: levels, label: named(along).axis, padding: 0.2 },
+      height: narrow() ? 300 : 380, marginLeft: 56, marginBottom: 44, marginRight: kinds.length > 1 ? 20 + (narrow() ? 6.5 : 7.5) * d3.max(told, (z) => z.length) : 20,
+      x: { type: "point", domain: levels, label: named(along).axis, padding: 0.2, ticks: ticksOf(levels, width()) },
       y: { type: log ? "log" : "linear", grid: true, label: sample.unit, nice: !log, zero: !log, domain: log ? [low * 0.85, high * 1.15] : undefined, tickFormat: log ? "~s" : undefined, ticks: 6 },
-      color: { domain: kinds, scheme: kinds.length > 10 ? "Turbo" : "Observable10" },
+      color: { domain: told, scheme: told.length > 10 ? "Turbo" : "Observable10" },
       marks: [
-        Plot.ruleX(spread, { x: "x", y1: "low", y2: "high", stroke, strokeWidth: 2, strokeOpacity: 0.5 }),
-        Plot.line(sorted, { x: "x", y: "value", z: "z", stroke, strokeWidth: 2 }),
-        Plot.dot(sorted, { x: "x", y: "value", fill: stroke, r: 4, tip: true, title: (p) => `${named(along).name} ${p.x}${lines ? `, ${named(lines).name} ${p.z}` : ""}\n${figure(p.value)} ${sample.unit}` }),
-        kinds.length > 1 && kinds.length <= NAMED ? Plot.text(apart(ends, log), { x: "x", y: "label", text: "z", fill: "z", dx: 9, textAnchor: "start", fontWeight: 600 }) : null,
+        faint(sorted.filter((p) => !isTold(p))),
+        Plot.ruleX(spread.filter(isTold), { x: "x", y1: "low", y2: "high", stroke, strokeWidth: 2, strokeOpacity: 0.5 }),
+        Plot.line(sorted.filter(isTold), { x: "x", y: "value", z: "z", stroke, strokeWidth: 2 }),
+        Plot.dot(sorted.filter(isTold), { x: "x", y: "value", fill: stroke, r: 4, tip: true, title: (p) => `${named(along).name} ${p.x}${lines ? `, ${named(lines).name} ${p.z}` : ""}\n${figure(p.value)} ${sample.unit}` }),
+        kinds.length > 1 ? Plot.text(apart(ends, log), { x: "x", y: "label", text: "z", fill: "z", dx: 9, textAnchor: "start", fontWeight: 600 }) : null,
       ],
     })));
   table(section, [named(along).name, ...(lines ? [named(lines).name] : []), sample.words, "low", "high"],
     sorted.map((p) => [p.x, ...(lines ? [p.z] : []), figure(p.value), figure(p.low), figure(p.high)]));
 }
 
-// More names than these at the ends of lines would take the place of the lines; each point has its own.
-const NAMED = 24;
+// More names than these at the ends of lines would take the place of the lines: then the lines that tell most have theirs, and the
+// others are faint.
+const NAMED = 24, NOTABLE = 8;
+
+// The lines that are named: of too many those that are the best somewhere, the most often first, and the worst.
+function notable(points, kinds, sample) {
+  if (kinds.length <= NAMED) return kinds;
+  const better = sample.better === "lower" ? -1 : 1;
+  const firsts = d3.groups(points, (p) => p.x).map(([, at]) => d3.greatest(at, (p) => better * p.value).z);
+  const wins = d3.groups(firsts, (z) => z).sort(([, a], [, b]) => b.length - a.length).map(([z]) => z).slice(0, NOTABLE - 1);
+  const worst = d3.least(d3.groups(points, (p) => p.z), ([, own]) => better * d3.mean(own, (p) => p.value))[0];
+  return kinds.filter((z) => wins.includes(z) || z === worst);
+}
+
+const namedOf = (told, kinds) => told.length < kinds.length ? ` (${kinds.length}); named are those that are best somewhere, and the worst` : "";
+const faint = (points) => Plot.line(points, { x: "x", y: "value", z: "z", stroke: "var(--quiet)", strokeWidth: 1, strokeOpacity: 0.3 });
+
+// As many of the words below an axis as have room there.
+function ticksOf(words, wide) {
+  const room = (d3.max(words, (word) => word.length) ?? 0) * (narrow() ? 6 : 7.5) + 8;
+  const each = Math.max(1, Math.ceil((words.length * room) / (wide - 80)));
+  return words.filter((_, at) => at % each === 0);
+}
+
 // Where the names of the lines stand at their ends: moved apart where they would cover each other.
 function apart(ends, log) {
   const to = log ? Math.log : (y) => y, from = log ? Math.exp : (y) => y;
@@ -324,7 +350,7 @@ function sweep({ quantity: name, factor: path, scale }) {
   draw(section, `${name} (${quantity.unit || "number"}${better}) by ${factor.name}; ${!few ? "each line is one setting of all else, the thick one their median" : intervals.length ? "bars are 95 % intervals" : "nothing says how wide the intervals are"}.`,
     Plot.plot(options({
       height: narrow() ? 300 : 380, marginLeft: 56, marginBottom: 44,
-      x: { type: "point", domain: levels.map(shown), label: factor.axis, padding: 0.4 },
+      x: { type: "point", domain: levels.map(shown), label: factor.axis, padding: 0.4, ticks: ticksOf(levels.map(shown), width()) },
       y: { type: log ? "log" : "linear", grid: true, label: `${quantity.unit}`, domain: log ? [d3.min(values) * 0.85, d3.max(values) * 1.15] : undefined, nice: !log, zero: !log && spread > 1.6, tickFormat: log ? "~s" : undefined, ticks: 6 },
       color: few && lines.size > 1 ? { legend: true, scheme: "Observable10" } : { range: [few ? "var(--accent)" : "var(--quiet)"] },
       marks: [

@@ -76,7 +76,8 @@ pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
     if unsteady.is_empty() {
         return None;
     }
-    let mut text = format!("{} of {} trials", unsteady.len(), records.len());
+    let of_some = of_some(manifest, &unsteady);
+    let mut text = format!("{} of {} trials{of_some}", unsteady.len(), records.len());
     if unsteady.iter().any(|record| is_on_credit(record)) {
         let next = "Leave out `drive.credit` to measure what lasts once the credit is spent";
         return Some(format!("{text}: they drew on burst credit, which ends. {next}"));
@@ -115,6 +116,14 @@ pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
         text.push_str("; they are as long as the published ones");
     }
     Some(text)
+}
+
+/// `, all of b`, where that is not true of every workload.
+fn of_some(manifest: &Manifest, unsteady: &[&Record]) -> String {
+    let is_of = |workload: &String| unsteady.iter().any(|record| record.workload == *workload);
+    let (own, others): (Vec<String>, Vec<String>) =
+        manifest.workloads.iter().cloned().partition(is_of);
+    if others.is_empty() { String::new() } else { format!(", all of {}", listed(&own)) }
 }
 
 /// Which trials were overloaded, and what to do about it; none where none was.
@@ -302,7 +311,7 @@ mod tests {
     /// A layout of which one repeat in three was not steady is ranked by the others; all of a repeat has to be.
     #[test]
     fn a_layout_counts_with_the_repeats_that_were_steady() {
-        let text = "[volume]\ndrives = '2xwd740gd'\nlevel = ['md-stripe', 'md-mirror']\n[workload.v]\nkind = 'random'\n\
+        let text = "[volume]\ndrives = '2xwd740gd'\nlevel = ['md-stripe', 'md-mirror', 'md-concat']\n[workload.v]\nkind = 'random'\n\
                     [workload.w]\nkind = 'random'\nblock = '8KiB'\n[run]\nrepeats = 3\n";
         let experiment = Experiment::parse("some.toml", text).unwrap();
         let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
@@ -319,13 +328,16 @@ mod tests {
         };
         unsettle(&mut records, "v", 2);
         let verdict = of(&records);
-        assert_eq!((&verdict.ranked[0].at, verdict.ranked[0].trials), (&best, 2));
-        assert!(verdict.points.iter().any(|point| point.text.starts_with("1 of 12 trials")));
+        let own = verdict.ranked.iter().find(|ranked| ranked.at == best).unwrap();
+        assert_eq!((own.trials, verdict.ranked.len()), (2, 3));
+        assert!(verdict.points.iter().any(|point| point.text.starts_with("1 of 18 trials")));
         // Each workload has a steady repeat, and none has all of them.
         unsettle(&mut records, "w", 0);
         unsettle(&mut records, "w", 1);
         let verdict = of(&records);
-        assert!(verdict.answer.starts_with("No answer yet"), "{}", verdict.answer);
+        let rest = " Nothing is said of level md-concat: not steady.";
+        assert!(verdict.answer.ends_with(rest), "{}", verdict.answer);
+        assert_eq!((&verdict.left_out[0].at, verdict.left_out.len()), (&best, 1));
         assert!(verdict.left_out[0].is_unsteady, "{:?}", verdict.left_out);
     }
 

@@ -49,6 +49,10 @@ fn text(found: &Findings) -> String {
         )
         .expect("a string grows");
     }
+    for (limit, count) in &found.known_limits {
+        let noun = if *count == 1 { "limit" } else { "limits" };
+        writeln!(output, "{count} known {noun}: {limit}").expect("a string grows");
+    }
     writeln!(output, "{} cells simulated", found.cells).expect("a string grows");
     for law in laws::laws() {
         let count =

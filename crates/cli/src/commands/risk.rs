@@ -2,7 +2,6 @@
 
 use super::print_json;
 use crate::flags::RiskFlags;
-use block::units::parse_nanos;
 use lab::catalogue::{self, Drive};
 use lab::{Error, Result};
 use risk::events::{Counted, Share};
@@ -54,6 +53,9 @@ fn inputs(flags: &RiskFlags, shape: &Shape, drive: &Drive) -> Result<Inputs> {
     if let Some(rebuild) = &flags.rebuild {
         inputs.rebuild_h = Sourced::given(hours("--rebuild", rebuild)?);
     }
+    if let Some(after) = &flags.replace_after {
+        inputs = inputs.replaced_after(tune::hours("--replace-after", after)?);
+    }
     inputs.scrub_h = match flags.scrub.as_str() {
         "never" => None,
         text => {
@@ -96,12 +98,11 @@ fn percent(text: &str) -> Result<f64> {
 
 /// A time in hours.
 fn hours(flag: &str, text: &str) -> Result<f64> {
-    let no_time = |_| Error::input(format!("{flag} {text}: not a time; write it like 30h or 14d"));
-    let ns = parse_nanos(text).map_err(no_time)?;
-    if ns == 0 {
+    let hours = tune::hours(flag, text)?;
+    if hours <= 0.0 {
         return Err(Error::input(format!("{flag} {text}: write a time above 0, as in 30h or 14d")));
     }
-    Ok(ns as f64 / 3.6e12)
+    Ok(hours)
 }
 
 struct Answer {
@@ -245,7 +246,9 @@ impl Answer {
                 row("bad sectors", bad_sectors, 100.0, "% of drives a year"),
                 (
                     "other inputs".into(),
-                    format!("--rebuild, --scrub, --ure and --spares change {nothing}"),
+                    format!(
+                        "--rebuild, --replace-after, --scrub, --ure and --spares change {nothing}"
+                    ),
                 ),
             ];
         }
@@ -253,8 +256,13 @@ impl Answer {
             row("drives fail", afr, 100.0, "% a year"),
             row("rebuild", rebuild_h, 1.0, "h"),
             row("delay", delay_h, 1.0, "h"),
-            row("bad sectors", bad_sectors, 100.0, "% of drives a year"),
         ];
+        if self.inputs.spares > 0 {
+            let hours = short(self.inputs.reordered_h);
+            let text = format!("{hours} h until one that was used is replaced, in the simulation");
+            rows.push(("spares".into(), text));
+        }
+        rows.extend([row("bad sectors", bad_sectors, 100.0, "% of drives a year")]);
         let scrub = self
             .inputs
             .scrub_h
@@ -303,6 +311,7 @@ impl Answer {
                 "afr": afr, "rebuild_h": rebuild_h, "delay_h": delay_h, "bad_sectors_per_year": bad_sectors,
                 "unreadable_per_bit": self.inputs.per_bit, "scrub_h": self.inputs.scrub_h,
                 "shelf_mates": correlation, "crashes_per_year": crashes, "spares": self.inputs.spares,
+                "spare_replaced_h": (self.inputs.spares > 0).then_some(self.inputs.reordered_h),
                 "drive_bytes": self.inputs.drive_bytes,
                 "goes_with_instance": self.goes_with_instance,
             },

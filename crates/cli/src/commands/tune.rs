@@ -26,7 +26,7 @@ use tune::drives::{Asked as AskedDrives, held, warnings};
 use tune::files::of_files;
 use tune::work::Work;
 use tune::{
-    Clock, Confirm, Drives, Posed, Question, capacity_bytes, tune as search, tune_experiment,
+    Clock, Confirm, Drives, Posed, Question, capacity_bytes, hours, tune as search, tune_experiment,
 };
 use verdict::Wishes;
 
@@ -306,7 +306,10 @@ fn question(flags: &TuneFlags) -> Result<Question> {
     let work = if flags.fs.is_empty() { Work::find(work, &drives) } else { Work::of_files(work) };
     let mut work = work.map_err(|error| error.context("--workload"))?;
     flags.set.iter().try_for_each(|assignment| work.set(assignment))?;
+    let replaced_after = flags.replace_after.as_deref();
+    let replaced_after_h = replaced_after.map(|text| hours("--replace-after", text)).transpose()?;
     let question = Question {
+        replaced_after_h,
         survive: flags.survive.unwrap_or(1),
         is_survive_assumed: flags.survive.is_none(),
         capacity_bytes,

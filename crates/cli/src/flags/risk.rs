@@ -12,6 +12,7 @@ Examples:
   ileave risk --level raid6 --members 8 --drive st18000nm000j
   ileave risk --level raid10 --members 4 --drive '980 pro 1tb' --spares 1
   ileave risk --level raidz2 --members 8 --drive st18000nm000j --afr 1.4% --ure 1e-15 --scrub 14d --rebuild 30h
+  ileave risk --level raid6 --members 8 --drive st18000nm000j --replace-after 2d
   ileave risk --level raid60 --members 24 --groups 3 --drive my-drive.toml --json"
 )]
 pub(crate) struct RiskFlags {
@@ -42,6 +43,10 @@ pub(crate) struct RiskFlags {
     /// Hot spares
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) spares: usize,
+    /// Time until a failed drive is replaced, when the rebuild begins without a spare; with one, the next spare is ready then [default:
+    /// 6h, 24h and 48h, of a cloud volume 15min, 6h and 24h; with a spare 72h]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) replace_after: Option<String>,
     /// Years
     #[arg(long, value_name = "N", default_value_t = 5.0, allow_negative_numbers = true)]
     pub(crate) years: f64,

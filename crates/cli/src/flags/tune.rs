@@ -63,6 +63,9 @@ pub(crate) struct TuneFlags {
     /// may lose all data more often than 1 in 500 also show some]
     #[arg(long, value_name = "N", value_parser = drives, allow_negative_numbers = true)]
     pub(crate) spares: Option<usize>,
+    /// Time until a failed drive is replaced, for the risk: as in `ileave risk`
+    #[arg(long, value_name = "TIME")]
+    pub(crate) replace_after: Option<String>,
     /// Leave out layouts that lose acknowledged writes in a power cut; turns the drives' write caches off
     #[arg(long)]
     pub(crate) safe: bool,
@@ -111,8 +114,18 @@ pub(crate) struct TuneFlags {
 }
 
 /// What is asked of drives, which an experiment brings along.
-const OF_DRIVES: [&str; 10] = [
-    "drives", "from", "budget", "workload", "survive", "capacity", "spares", "level", "fs", "save",
+const OF_DRIVES: [&str; 11] = [
+    "drives",
+    "from",
+    "budget",
+    "workload",
+    "survive",
+    "capacity",
+    "spares",
+    "replace_after",
+    "level",
+    "fs",
+    "save",
 ];
 
 /// A number of drives.

@@ -83,6 +83,37 @@ fn loads_tables_and_one_layout() {
     assert_eq!(page.matches(r#""at":{"volume.level":"md-raid5"},"label""#).count(), 1);
 }
 
+/// A hundred lines had no names at all, and a hundred values stood over each other below the axis.
+#[test]
+fn of_many_lines_those_that_tell_most_are_named() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    let Some(mut browser) = start(directory) else { return };
+    let chunks: Vec<String> = (1..=100).map(|of| (16 * of).to_string()).collect();
+    let text = format!(
+        "run = {{ repeats = 1 }}\nvolume = {{ drives = '4xwd740gd', level = 'stripe', interleave = [{}] }}\n\
+         workload.w = {{ kind = 'random', count = 5, depth = [1, 4] }}\n",
+        chunks.join(", ")
+    );
+    std::fs::write(directory.join("many.toml"), text).unwrap();
+    stdout(directory, &["run", "many.toml", "--out", "many"]);
+    stdout(directory, &["report", "many", "--html", "many.html"]);
+    for screen in screens() {
+        browser.open(&directory.join("many.html"), "", screen);
+        looks_right(&mut browser, screen);
+        for chart in ["#choice", "#curves"] {
+            let named = format!(
+                "[...document.querySelectorAll('{chart} svg text')].filter((of) => of.closest('[font-weight]')).length"
+            );
+            let count = browser.evaluate(&named).as_u64().unwrap();
+            assert!((2..=8).contains(&count), "{count} lines are named in {chart} on {screen:?}");
+        }
+        let ticks = "[...document.querySelectorAll(\"#sweep [aria-label='x-axis tick label'] text\")].length";
+        let ticks = browser.evaluate(ticks).as_u64().unwrap();
+        assert!((3..=30).contains(&ticks), "{ticks} values below the axis on {screen:?}");
+    }
+}
+
 #[test]
 fn a_published_table() {
     let scratch = scratch();

@@ -153,3 +153,28 @@ fn a_stripe_is_not_rebuilt() {
     }
     assert_eq!(of(&["--rebuild", "3h", "--scrub", "never", "--ure", "1e-13"]), of(&[]));
 }
+
+/// Who has no spare waits for a drive, and `--replace-after` says how long: the closed form and the simulation both have it.
+#[test]
+fn the_time_until_a_drive_is_replaced_is_asked_for() {
+    let of = |after: &str| {
+        let five = ["risk", "--level", "raid5", "--members", "8", "--drive", "st18000nm000j"];
+        let more = ["--rebuild", "30h", "--replace-after", after, "--json"];
+        json(scratch().path(), &five.into_iter().chain(more).collect::<Vec<_>>())
+    };
+    let [at_once, late] = ["0h", "90h"].map(of);
+    assert_eq!(late["assumed"]["delay_h"]["high"], 90.0);
+    assert_eq!(at_once["assumed"]["delay_h"]["low"], 0.0);
+    let times = |path: &[&str]| {
+        let value =
+            |of: &serde_json::Value| path.iter().fold(of, |of, key| &of[*key]).as_f64().unwrap();
+        value(&late) / value(&at_once)
+    };
+    assert!((times(&["gone", "middle"]) / 4.0 - 1.0).abs() < 0.05);
+    let simulated = times(&["simulated", "memoryless", "gone", "probability"]);
+    assert!((simulated / 4.0 - 1.0).abs() < 0.1, "{simulated}");
+    let refused = ileave(scratch().path(), &with(&["--replace-after", "soon"]));
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("--replace-after soon: not a time; write it like 30h"), "{said}");
+}

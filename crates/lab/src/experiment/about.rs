@@ -101,10 +101,10 @@ keys! {
         on: Option<String> = label("on", ON),
         /// Random seed
         seed: u64 = label("seed", Takes::Count(0, u64::MAX)).default("1"),
-        /// Repeats per cell, each with a seed of its own [default: 5 where a modelled volume (in `sim`) has several rotating
+        /// Repeats per cell, each with a seed of its own [default: 1; 5 where a modelled volume (in `sim`) has several rotating
         /// disks, whose spindles stand otherwise with each seed; 3 on real disks, where runs differ, and where a `capacity` is
         /// searched for]
-        repeats: u64 = label("repeats", Takes::Count(1, 10_000)).default("1"),
+        repeats: Option<u64> = label("repeats", Takes::Count(1, 10_000)),
         /// Half of the 95 % interval of throughput at which a trial without a length of its own (`count`, `amount`
         /// or `runtime`) ends
         precision: Precision = label("precision", Precision::TAKES).default("2%"),
@@ -115,6 +115,13 @@ keys! {
         budget_ns: Option<u64> = label("budget", Takes::Time(1, YEAR_NS)),
         /// Most requests of such a trial, one of more than 64 KiB counted as several
         budget_requests: u64 = label("budget_requests", Takes::Count(1, 1_000_000_000_000)).default("2000000"),
+    }
+}
+
+impl RunKeys {
+    /// Repeats per cell, as the experiment says, or else one.
+    pub fn stated_repeats(&self) -> u64 {
+        self.repeats.unwrap_or(1)
     }
 }
 

@@ -448,7 +448,7 @@ type CellValues = (Cell, Vec<String>, BTreeMap<String, Value>);
 /// Every cell with the values of the keys that are set.
 fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
     let mut cells = Vec::new();
-    let repeats = experiment.run().repeats;
+    let repeats = experiment.run().stated_repeats();
     let mut trials = 0_u64;
     for (workload_index, (workload, members)) in experiment.groups().into_iter().enumerate() {
         let settings = experiment.settings_of(&members)?;

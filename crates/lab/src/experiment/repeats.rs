@@ -32,7 +32,8 @@ pub(super) struct Repeats {
 impl Repeats {
     /// As the experiment says, or else once.
     pub(super) fn stated(run: &RunKeys) -> Self {
-        Repeats { count: run.repeats, of_spindles: run.repeats }
+        let count = run.stated_repeats();
+        Repeats { count, of_spindles: count }
     }
 
     /// As the experiment says, or else as is usual where it runs.

@@ -237,6 +237,9 @@ mod tests {
                 let keys: Vec<&Key> = section.keys.iter().chain(kind.all()).collect();
                 for (index, key) in keys.iter().enumerate() {
                     let _ = key.default_value();
+                    // "[default: 5…; 3…]" stood above "default 1".
+                    let says_so = key.meaning().contains("[default:");
+                    assert!(key.default.is_none() || !says_so, "{key:?}: two defaults");
                     assert!(!key.meaning().is_empty());
                     assert!(keys[..index].iter().all(|other| other.name != key.name), "{key:?}");
                 }

@@ -142,20 +142,26 @@ impl Array {
         let mut words = rest.split_whitespace().skip_while(|word| level(word).is_none());
         let level = level(words.next()?)?;
         let (mut members, mut faulty) = (Vec::new(), Vec::new());
+        let mut said = Vec::new();
         for word in words {
             let Some((device, behind)) = word.split_once('[') else { continue };
             let Some((number, flags)) = behind.split_once(']') else { continue };
             let Ok(number) = number.parse() else { continue };
-            // Spares, journals and what is to replace another hold nothing of their own.
-            if flags.contains("(F)") {
+            // Spares and what is to replace another hold nothing of their own.
+            if flags.contains("(J)") {
+                said.push(format!(
+                    "Left out: its journal {device}, where md writes first, without a write hole"
+                ));
+            } else if flags.contains("(F)") {
                 faulty.push((number, device.to_string()));
-            } else if !["(S)", "(J)", "(R)"].iter().any(|flag| flags.contains(flag)) {
+            } else if !["(S)", "(R)"].iter().any(|flag| flags.contains(flag)) {
                 members.push((number, device.to_string()));
             }
         }
         members.sort();
         faulty.sort();
-        let volume = HeldVolume { name: name.into(), level: level.into(), ..HeldVolume::default() };
+        let volume =
+            HeldVolume { name: name.into(), level: level.into(), said, ..HeldVolume::default() };
         Some(Array { volume, members, faulty, is_up: Vec::new(), action: None })
     }
 

@@ -430,6 +430,9 @@ fn mdstat_counts_members_before_lsblk() {
     for files in [[lsblk.as_str(), mdstat], [mdstat, lsblk.as_str()]] {
         assert_eq!(planned(&experiment(&files).unwrap()).2.len(), 3);
     }
+    let journal = experiment(&[&lsblk, &mdstat.replace("(S)", "(J)")]).unwrap();
+    assert_eq!(planned(&journal).2.len(), 3);
+    assert!(journal.contains("# Left out: its journal sdd, where md writes first"), "{journal}");
 }
 
 /// A pool as `zpool status` prints it: the lines of its table without those of the pool.

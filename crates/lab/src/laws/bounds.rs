@@ -16,6 +16,7 @@ pub(super) static LAWS: &[Law] = &[
         about: "no more goes to and from the volume than the media move and the caches hold",
         others: |trial| (!comes_again(trial)).then(Vec::new),
         in_the_long_run: false,
+        limit: None,
         holds: |trial, measured| {
             let most = media_bytes_per_s(trial) * seconds(&measured[0]) + cache_bytes(trial);
             at_most(moved_bytes(&measured[0]), most * ROUNDING, "MB, but media and caches carry")
@@ -27,6 +28,7 @@ pub(super) static LAWS: &[Law] = &[
         // A controller's memory is above its channels.
         others: |trial| trial.setup.volume.controller.is_none().then(Vec::new),
         in_the_long_run: false,
+        limit: None,
         holds: |trial, measured| {
             let most = bus_bytes_per_s(trial) * seconds(&measured[0]) * ROUNDING;
             at_most(moved_bytes(&measured[0]), most, "MB, but buses carry")
@@ -37,6 +39,7 @@ pub(super) static LAWS: &[Law] = &[
         about: "the parts of a request's time sum to its latency",
         others: |_| Some(Vec::new()),
         in_the_long_run: false,
+        limit: None,
         holds: |_, measured| {
             let parts: f64 =
                 sample::parts().filter_map(|part| value(&measured[0], part.name)).sum();
@@ -53,6 +56,7 @@ pub(super) static LAWS: &[Law] = &[
         // What comes by the clock is under way whatever the depth.
         others: |trial| (!trial.requests().any(Requests::is_open)).then(Vec::new),
         in_the_long_run: false,
+        limit: None,
         holds: |trial, measured| {
             let depth: u64 = trial.requests().map(|work| work.depth() * work.keys.jobs).sum();
             let in_flight = in_flight(&measured[0]);
@@ -67,6 +71,7 @@ pub(super) static LAWS: &[Law] = &[
         about: "no member and no processor is busy for more than all of the time",
         others: |_| Some(Vec::new()),
         in_the_long_run: false,
+        limit: None,
         holds: |trial, measured| {
             // On Linux a request that is merged is done before its own processor time is over, which is open.
             let is_merged = trial.setup.volume.is_on_linux;
@@ -80,6 +85,7 @@ pub(super) static LAWS: &[Law] = &[
         about: "higher percentiles of latency are no lower",
         others: |_| Some(Vec::new()),
         in_the_long_run: false,
+        limit: None,
         holds: |_, measured| {
             let names = ["latency_p50_ms", "latency_p99_ms", "latency_p999_ms"];
             let values: Vec<f64> =

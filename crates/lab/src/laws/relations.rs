@@ -1,7 +1,7 @@
 //! Laws of a cell and others that differ from it in one thing.
 
 use super::bounds::{limits, only, value};
-use super::{Change, LONG, Law};
+use super::{Change, LONG, Law, Limit};
 use crate::experiment::{Member, Trial};
 use crate::record::Measured;
 use crate::workload::Requests;
@@ -39,6 +39,7 @@ pub(super) static LAWS: &[Law] = &[
                 .then(|| vec![vec![("work.depth", deeper)]])
         },
         in_the_long_run: true,
+        limit: None,
         holds: |_, measured| no_slower(&measured[1], &measured[0], "twice the depth", "this depth"),
     },
     Law {
@@ -54,6 +55,7 @@ pub(super) static LAWS: &[Law] = &[
             Some(vec![times(LONG), times(2 * LONG)])
         },
         in_the_long_run: false,
+        limit: None,
         holds: |_, measured| same_rate(&measured[1], &measured[2]),
     },
     Law {
@@ -74,6 +76,7 @@ pub(super) static LAWS: &[Law] = &[
             (suits && volume.failed.is_empty()).then(|| vec![vec![("volume.drives", more)]])
         },
         in_the_long_run: true,
+        limit: Some(&UNEVEN_BUSES),
         holds: |_, measured| {
             no_slower(&measured[1], &measured[0], "one more member", "these members")
         },
@@ -96,6 +99,7 @@ pub(super) static LAWS: &[Law] = &[
                 .then(|| same.map(|level| vec![("volume.level", level.into())]).into())
         },
         in_the_long_run: false,
+        limit: None,
         holds: |_, measured| same(measured, "as a stripe or a concatenation"),
     },
     Law {
@@ -103,6 +107,7 @@ pub(super) static LAWS: &[Law] = &[
         about: "the same cell, simulated again, gives the same samples",
         others: |trial| only(trial).map(|_| vec![Vec::new()]),
         in_the_long_run: false,
+        limit: None,
         holds: |_, measured| same(measured, "when simulated again"),
     },
     Law {
@@ -124,6 +129,7 @@ pub(super) static LAWS: &[Law] = &[
                 .then(|| vec![vec![("volume.failed", "0".into())]])
         },
         in_the_long_run: true,
+        limit: None,
         holds: |_, measured| no_slower(&measured[0], &measured[1], "whole", "degraded"),
     },
     Law {
@@ -137,6 +143,7 @@ pub(super) static LAWS: &[Law] = &[
             of_mirror(trial, |writes| !writes).filter(|_| is_sound)
         },
         in_the_long_run: true,
+        limit: None,
         holds: |_, measured| no_slower(&measured[0], &measured[1], "the mirror", "one member"),
     },
     Law {
@@ -144,6 +151,7 @@ pub(super) static LAWS: &[Law] = &[
         about: "a mirror is never faster to write than one of its members",
         others: |trial| of_mirror(trial, |writes| writes),
         in_the_long_run: true,
+        limit: None,
         holds: |_, measured| no_slower(&measured[1], &measured[0], "one member", "the mirror"),
     },
     Law {
@@ -161,6 +169,7 @@ pub(super) static LAWS: &[Law] = &[
                 .then(|| vec![vec![("volume.level", "stripe".into())]])
         },
         in_the_long_run: true,
+        limit: None,
         holds: |_, measured| no_slower(&measured[1], &measured[0], "the stripe", "with parity"),
     },
     Law {
@@ -168,6 +177,7 @@ pub(super) static LAWS: &[Law] = &[
         about: "a RAID 5 write of part of a chunk costs four commands, a RAID 6 one six, on five and six members or more",
         others: |trial| small_write_commands(trial).map(|_| Vec::new()),
         in_the_long_run: false,
+        limit: None,
         holds: |trial, measured| {
             let expected = small_write_commands(trial).unwrap_or(0.0);
             let commands = value(&measured[0], "commands_per_request").unwrap_or(0.0);
@@ -178,6 +188,34 @@ pub(super) static LAWS: &[Law] = &[
         },
     },
 ];
+
+/// Two disks on two buses have a bus each, and of three two share one, whose rate decides: a stripe's members give the same each.
+static UNEVEN_BUSES: Limit = Limit {
+    about: "a member more on buses with unequally many disks, the fullest of which decides (docs/laws.md)",
+    without: |trial| {
+        let members = trial.setup.volume.members.len() + 1;
+        uneven_buses(trial).map(|_| vec![("host.buses", members.to_string())])
+    },
+    explains: |trial, measured| {
+        let [own, more] = [0, 1].map(|at| mb_per_s(&measured[at]));
+        uneven_buses(trial).is_some_and(|kept| more >= own * kept * (1.0 - NOISE))
+    },
+};
+
+/// What is kept of the rate at most with one more member, where the buses of the host have unequally many disks then, and are what
+/// limits it: of members that give the same each, the fullest bus decides.
+fn uneven_buses(trial: &Trial) -> Option<f64> {
+    if trial.setup.volume.controller.is_some() {
+        return None;
+    }
+    kept_on(trial.setup.host.buses?, trial.setup.volume.members.len())
+}
+
+fn kept_on(buses: u32, members: usize) -> Option<f64> {
+    let of_buses = |members: usize| members as f64 / members.div_ceil(buses as usize) as f64;
+    let kept = of_buses(members + 1) / of_buses(members);
+    (kept < 1.0).then_some(kept)
+}
 
 /// Whether the drives' buffers hold a tenth of the volume, so that random requests find there what was read ahead.
 fn hits_read_ahead(trial: &Trial) -> bool {
@@ -335,4 +373,17 @@ fn has_one_copy(trial: &Trial) -> bool {
 /// Whether the level keeps parity.
 fn has_parity(trial: &Trial) -> bool {
     ["raid4", "raid5", "raid6"].iter().any(|name| trial.setup.volume.level.name.contains(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three disks on two buses make 3/2 of a bus, and two make two: that is no less, and no other number of buses explains it.
+    #[test]
+    fn a_bus_explains_as_much_as_it_costs() {
+        assert_eq!(kept_on(2, 2), Some(0.75));
+        assert!((kept_on(2, 4).unwrap() - 5.0 / 6.0).abs() < 1e-12);
+        assert_eq!([kept_on(1, 2), kept_on(2, 3), kept_on(4, 2)], [None; 3]);
+    }
 }

@@ -13,26 +13,35 @@ use std::thread;
 
 /// The finished trials, in plan order. A last line without its end is left out.
 pub(super) fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Record>> {
-    let text = input::read_bytes(path, input::RESULTS_BYTES).map_err(|error| {
+    let mut seen = BTreeSet::new();
+    let mut records = Vec::new();
+    let mut wrong = None;
+    let mut lines = 0;
+    let read = input::read_lines(path, input::RESULTS_BYTES, |block| {
+        if wrong.is_some() {
+            return;
+        }
+        for record in parse_records(&whole_lines(block).collect::<Vec<_>>(), manifest) {
+            lines += 1;
+            let record = record.and_then(|record| {
+                let what = format!("trial {} is here a second time", record.trial);
+                if seen.insert(record.trial) { Ok(record) } else { Err(Wrong::Damaged(what)) }
+            });
+            match record {
+                Ok(record) => records.push(record),
+                Err(of) => return wrong = Some((lines, of)),
+            }
+        }
+    });
+    read.map_err(|error| {
         let next = "where it is gone, `ileave run … --resume` runs the trials again";
         Error::failure(format!("cannot read {}: {error}; {next}", path.display()))
     })?;
-    let parsed = parse_records(&whole_lines(&text).collect::<Vec<_>>(), manifest);
-    drop(text);
-    let mut seen = BTreeSet::new();
-    let mut records = Vec::with_capacity(parsed.len());
-    for (number, record) in (1..).zip(parsed) {
-        let record = record
-            .and_then(|record| {
-                let what = format!("trial {} is here a second time", record.trial);
-                if seen.insert(record.trial) { Ok(record) } else { Err(Wrong::Damaged(what)) }
-            })
-            .map_err(|wrong| {
-                wrong.at(path, number, "to have that trial run again by `--resume`")
-            })?;
-        records.push(record);
+    if let Some((line, wrong)) = wrong {
+        return Err(wrong.at(path, line, "to have that trial run again by `--resume`"));
     }
-    records.sort_by_key(|record| record.trial);
+    records.shrink_to_fit();
+    records.sort_by_key(|record: &Record| record.trial);
     Ok(records)
 }
 

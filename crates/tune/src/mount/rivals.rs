@@ -195,7 +195,9 @@ impl<'a> Again<'a> {
         let of_first =
             |records: &[Record]| numbers(records.iter().filter(|of| space.at_of(of) == *at));
         let mut asked = of_first(records);
-        if let Some(place) = space.place(at).filter(|_| space.experiment.run().repeats == 1) {
+        if let Some(place) =
+            space.place(at).filter(|_| space.experiment.run().stated_repeats() == 1)
+        {
             asked.extend(TRIALS);
             let of = &mut OfSpace { posed, space, open, what: For::Option, records };
             // One that fails is missing, as one without time is: what was chosen stays so.
@@ -263,7 +265,7 @@ fn beside_itself(
     let layout = OfExperiment { space, open, wishes, best, records };
     let mut measured = Measured::by_search(&layout);
     for seed in TRIALS {
-        let repeat = seed * space.experiment.run().repeats;
+        let repeat = seed * space.experiment.run().stated_repeats();
         let is_own = |of: &&Record| of.repeat == repeat && of.at == taken.at;
         let own = with.iter().filter(is_own).cloned().collect();
         let option = (taken.both.key.to_string(), taken.both.values[1].to_string());

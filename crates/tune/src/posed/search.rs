@@ -84,7 +84,7 @@ impl Seeds for OfSpace<'_> {
 
     fn measure_missing(&mut self, place: usize, seed: u64) -> Result<usize> {
         let at = &self.space.layouts[place];
-        let repeat = seed * self.space.experiment.run().repeats;
+        let repeat = seed * self.space.experiment.run().stated_repeats();
         if self.records.iter().any(|of| of.repeat == repeat && self.space.at_of(of) == *at) {
             return Ok(0);
         }

@@ -221,7 +221,9 @@ pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
         points.extend(left_out(verdict));
         return points;
     };
-    let asked = !others.is_empty() || !verdict.left_out.is_empty();
+    // Nothing is chosen where the others could not be judged.
+    let is_open = others.is_empty() && verdict.left_out.iter().any(|out| out.is_unsteady);
+    let asked = !is_open && (!others.is_empty() || !verdict.left_out.is_empty());
     let mut points = Vec::new();
     if verdict.chosen() {
         points.extend(tied(verdict, &[]));

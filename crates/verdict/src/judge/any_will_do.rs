@@ -43,7 +43,7 @@ fn is_as_good(other: &Ranked, best: &Ranked) -> bool {
 }
 
 /// Whether two layouts have the same values, whatever those of the `free` choices.
-fn is_the_same_but_for(free: &[String], a: &At, b: &At) -> bool {
+pub(super) fn is_the_same_but_for(free: &[String], a: &At, b: &At) -> bool {
     let paths = a.keys().chain(b.keys());
     paths.filter(|path| !free.contains(path)).all(|path| a.get(path) == b.get(path))
 }

@@ -28,21 +28,22 @@ pub struct Layouts {
     pub factors: Factors,
     /// The workloads that only read or only write, with `read` or `write`.
     pub(super) only: BTreeMap<String, &'static str>,
-    /// Workloads with loads and conditions under which no layout was steady, beside others that were: they say nothing of any.
-    pub(super) silent: BTreeSet<String>,
+    /// Workloads with loads and conditions under which no layout was steady, or one, beside others that rank some: they say nothing of
+    /// any. With how many layouts were steady.
+    pub(super) silent: BTreeMap<String, usize>,
     /// What others measured under, the same on all layouts where something else differs: the machine, the size. Nobody chose it.
     pub(super) given: BTreeSet<String>,
 }
 
 /// A record that was not steady.
-struct Unsteady {
+pub(super) struct Unsteady {
     /// The place of its layout.
     layout: usize,
     repeat: u64,
     /// What was not steady.
     reason: String,
     /// The workload with its load and condition.
-    under: String,
+    pub(super) under: String,
 }
 
 /// One layout: a value of each factor that can be chosen.
@@ -81,7 +82,7 @@ pub struct Measure {
 
 /// Where what was seen before stands: a run has up to 100,000 cells.
 #[derive(Default)]
-struct Places {
+pub(super) struct Places {
     layouts: BTreeMap<String, usize>,
     /// For each workload with its loads and conditions, a place in the next.
     under: BTreeMap<String, usize>,
@@ -99,7 +100,7 @@ impl Layouts {
             quantities: Vec::new(),
             factors: of_any(&manifest.factors),
             only: super::named::only(manifest),
-            silent: BTreeSet::new(),
+            silent: BTreeMap::new(),
             given: BTreeSet::new(),
         };
         let mut ordered: Vec<&Record> = records.iter().collect();
@@ -108,10 +109,9 @@ impl Layouts {
         ordered.sort_by_key(|record| (place(record), record.repeat));
         let mut overloaded: Vec<(usize, String, String)> = Vec::new();
         let mut unsteady: Vec<Unsteady> = Vec::new();
-        let mut judged: BTreeSet<String> = BTreeSet::new();
         let mut counted: Vec<(usize, u64)> = Vec::new();
         let mut places = Places::default();
-        for record in ordered {
+        for &record in &ordered {
             let (given, at) = split(manifest, record);
             let layout = found.layout(&mut places, at);
             found.layouts[layout].workloads.insert(record.workload.clone());
@@ -126,10 +126,7 @@ impl Layouts {
                     unsteady.push(Unsteady { layout, repeat: record.repeat, reason, under });
                 }
                 // A reason that is left is that it was overloaded.
-                reason => {
-                    overloaded.extend(reason.map(|reason| (layout, under.clone(), reason)));
-                    judged.insert(under);
-                }
+                reason => overloaded.extend(reason.map(|reason| (layout, under, reason))),
             }
             let samples = found.samples(&mut places, manifest, record, &given);
             if !left_out {
@@ -138,10 +135,9 @@ impl Layouts {
             }
         }
         found.layouts.iter_mut().for_each(|layout| layout.samples.sort());
-        // A load under which none was steady says nothing of any of them, unless there is no other.
-        if !counted.is_empty() {
-            let silent = unsteady.extract_if(.., |of| !judged.contains(&of.under));
-            found.silent = silent.map(|of| of.under).collect();
+        if !unsteady.is_empty() {
+            let left_out = (&mut unsteady, &mut overloaded);
+            found.silence(&mut places, manifest, &ordered, left_out);
         }
         if manifest.imported.is_some() {
             found.given = found.same_on_all();
@@ -204,7 +200,7 @@ impl Layouts {
         self.factors.named_under(workload, given)
     }
 
-    fn layout(&mut self, places: &mut Places, at: Map<String, Json>) -> usize {
+    pub(super) fn layout(&mut self, places: &mut Places, at: Map<String, Json>) -> usize {
         let key = sorted_words(&at);
         if let Some(&index) = places.layouts.get(&key) {
             return index;
@@ -222,7 +218,7 @@ impl Layouts {
     }
 
     /// The samples of a record, each with its quantity.
-    fn samples(
+    pub(super) fn samples(
         &mut self,
         places: &mut Places,
         manifest: &Manifest,

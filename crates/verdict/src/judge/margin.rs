@@ -16,8 +16,17 @@ pub(super) fn tied(verdict: &Verdict, named: &[At]) -> Option<Point> {
     let ties =
         ties.filter(|other| !named.contains(&other.at) && !verdict.is_the_same(&other.at, best));
     let labels = verdict.names_of_what_matters(ties);
-    (!labels.is_empty())
-        .then(|| point("tied", format!("{}; keep yours if it is among them", semicolons(&labels))))
+    let plainer = verdict
+        .plainer_than_best()
+        .filter(|of| !named.contains(&of.at) && !verdict.is_the_same(&of.at, best));
+    let plainer = plainer.map_or_else(String::new, |plainer| {
+        let label = verdict.names_of_what_matters(std::iter::once(plainer)).concat();
+        format!("; of the layouts that tie, {label} is nearest to md's default")
+    });
+    (!labels.is_empty()).then(|| {
+        let all = semicolons(&labels);
+        point("tied", format!("{all}; keep yours if it is among them{plainer}"))
+    })
 }
 
 /// Those that may be as good as the best or better, where others are not.

@@ -1,6 +1,6 @@
 //! What was measured on a layout.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Samples by repeat: what is missing in one leaves the others at theirs.
 pub type Samples = BTreeMap<u64, f64>;
@@ -34,6 +34,11 @@ impl Measured {
     /// Adds samples, each with its quantity and repeat; [`Measured::sort`] comes after the last.
     pub(super) fn extend(&mut self, samples: impl IntoIterator<Item = (usize, u64, f64)>) {
         self.0.extend(samples);
+    }
+
+    /// Drops the samples of these quantities.
+    pub(super) fn leave_out(&mut self, quantities: &BTreeSet<usize>) {
+        self.0.retain(|(quantity, ..)| !quantities.contains(quantity));
     }
 
     fn of(&self, quantity: usize) -> &[(usize, u64, f64)] {

@@ -133,7 +133,9 @@ pub(super) fn points(verdict: &Verdict) -> Vec<Point> {
             situation.suits(&best.at) && situation.tied.iter().all(is_it)
         })
     };
-    if verdict.situations.len() < 2 || told.iter().all(same) {
+    // What layouts are ranked by is told of where they stand; of what ranks none, here alone.
+    let are_ranked = verdict.situations.len() < 2 && best.is_some();
+    if told.is_empty() || are_ranked || told.iter().all(same) {
         return Vec::new();
     }
     let of = &verdict.situations[0].of;

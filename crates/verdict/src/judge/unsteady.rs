@@ -6,19 +6,33 @@ use super::answer::{Point, amount, point};
 use super::nothing::nothing_to_choose;
 use crate::tables::listed;
 use crate::unsteady::{overloaded, words};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use store::Manifest;
 use store::record::Record;
 
-/// The `answer` of what is ranked, and what could not be judged.
-pub(super) fn answer(verdict: &Verdict, answer: String, silent: &BTreeSet<String>) -> String {
-    let silent: Vec<String> = silent.iter().cloned().collect();
+/// The `answer` of what is ranked, and what could not be judged: `silent`, with how many layouts were steady under each.
+pub(super) fn answer(
+    verdict: &Verdict,
+    answer: String,
+    silent: &BTreeMap<String, usize>,
+) -> String {
     let answer = of_others(verdict, answer);
     // Where nothing can be chosen, nothing is ranked anyhow.
     if answer.is_empty() || silent.is_empty() || answer == nothing_to_choose(&verdict.factors) {
         return answer;
     }
-    format!("{answer} No layout was steady under {}: that ranks nothing.", listed(&silent))
+    let under = |is_none: bool| -> Vec<String> {
+        let of = silent.iter().filter(|(_, steady)| (**steady == 0) == is_none);
+        of.map(|(under, _)| under.clone()).collect()
+    };
+    let mut said = answer;
+    for (layouts, under) in [("No", under(true)), ("Only one", under(false))] {
+        if !under.is_empty() {
+            let under = listed(&under);
+            said = format!("{said} {layouts} layout was steady under {under}: that ranks nothing.");
+        }
+    }
+    said
 }
 
 /// The same of what was steady on some layout.
@@ -39,6 +53,10 @@ fn of_others(verdict: &Verdict, answer: String) -> String {
         // Nothing that can be chosen was varied, so nothing was asked.
         [] if verdict.left_out.iter().all(|out| out.at.is_empty()) => {
             nothing_to_choose(&verdict.factors)
+        }
+        // Each workload has layouts of its own that were steady.
+        [] if verdict.situations.iter().any(|situation| situation.layouts > 1) => {
+            "No layout ran every workload and was steady in it, so none is best for all of them. Below is the best for each.".into()
         }
         [] => "No answer: no layout was in a steady state.".into(),
         [only] => {

@@ -15,10 +15,9 @@ use store::{Results, sample};
 const BESIDE: [&str; 3] = ["latency_mean_ms", "latency_p50_ms", "latency_p99_ms"];
 
 /// The workloads in which anything was varied.
-pub(super) fn sweeps(results: &Results, most: usize) -> Vec<Json> {
-    let cells = cells::cells(&results.manifest, &results.records);
-    let names = cells::workloads(&cells);
-    names.into_iter().filter_map(|name| sweep(results, name, &cells, most)).collect()
+pub(super) fn sweeps(results: &Results, cells: &[CellSummary<'_>], most: usize) -> Vec<Json> {
+    let names = cells::workloads(cells);
+    names.into_iter().filter_map(|name| sweep(results, name, cells, most)).collect()
 }
 
 fn sweep(

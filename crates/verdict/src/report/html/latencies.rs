@@ -1,11 +1,9 @@
 //! How long requests took, and what was completed over time: what the charts of single cells draw.
 
 use super::run::{drawn, short_labels};
-use super::thin;
 use crate::cells::CellSummary;
 use crate::report::load::word;
 use serde_json::{Value as Json, json};
-use store::Results;
 use store::record::LoadPoint;
 
 /// The shares of requests at which a distribution is drawn: more where it rises.
@@ -17,9 +15,12 @@ const SHARES: [f64; 19] = [
 /// A trial's completions over time are drawn in so many points at most.
 const POINTS: usize = 120;
 
+/// A cell with a short label.
+pub(super) type Labelled<'a> = (CellSummary<'a>, String);
+
 /// The cells whose trials kept their latencies, each workload's best first: milliseconds at the shares.
-pub(super) fn latencies(results: &Results, most: usize) -> Json {
-    let cells: Vec<Json> = ranked(results, most)
+pub(super) fn latencies(ranked: &[Labelled<'_>]) -> Json {
+    let cells: Vec<Json> = ranked
         .iter()
         .filter_map(|(cell, short)| {
             let ms = milliseconds(cell)?;
@@ -46,8 +47,8 @@ fn milliseconds(cell: &CellSummary<'_>) -> Option<Vec<f64>> {
 }
 
 /// The cells for which the highest rate was looked for: the latencies of the first repeat at each rate that was tried.
-pub(super) fn against_load(results: &Results, most: usize) -> Vec<Json> {
-    ranked(results, most)
+pub(super) fn against_load(ranked: &[Labelled<'_>]) -> Vec<Json> {
+    ranked
         .iter()
         .filter_map(|(cell, short)| {
             let record = cell.records.iter().min_by_key(|record| record.repeat)?;
@@ -65,8 +66,8 @@ pub(super) fn against_load(results: &Results, most: usize) -> Vec<Json> {
 }
 
 /// The cells whose trials kept what they completed over time: MB/s of the first repeat, in points of equal length.
-pub(super) fn over_time(results: &Results, most: usize) -> Vec<Json> {
-    ranked(results, most)
+pub(super) fn over_time(ranked: &[Labelled<'_>]) -> Vec<Json> {
+    ranked
         .iter()
         .filter_map(|(cell, short)| {
             let record = cell.records.iter().min_by_key(|record| record.repeat)?;
@@ -90,9 +91,8 @@ pub(super) fn over_time(results: &Results, most: usize) -> Vec<Json> {
         .collect()
 }
 
-/// The cells with short labels, each workload's best first, and where there are more than `most` some of them.
-fn ranked(results: &Results, most: usize) -> Vec<(CellSummary<'_>, String)> {
-    let cells = thin::ranked(results, most);
+/// The cells with short labels.
+pub(super) fn labelled(cells: Vec<CellSummary<'_>>) -> Vec<Labelled<'_>> {
     let labels = short_labels(&cells, false);
     cells.into_iter().zip(labels).collect()
 }

@@ -1,7 +1,7 @@
 //! The page of a results directory: the verdict, its reasons, and what was measured.
 
 use super::curves;
-use super::latencies::{against_load, latencies, over_time};
+use super::latencies::{against_load, labelled, latencies, over_time};
 use super::reproduced::{MULTIPLES, table_json};
 use super::thin::{self, ENDS};
 use super::told::Told;
@@ -156,6 +156,15 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>, mos
         let is_less_better = quantities.first().is_some_and(|of| of["better"] == "lower");
         told.thinned(&layouts, &single, is_less_better, most)
     });
+    let (first, second) = (first.cloned(), second.cloned());
+    let decisive = decisive(verdict, &ats);
+    // The samples of 100,000 cells are not held beside the cells.
+    drop((ats, single, crossed));
+    drop(layouts);
+    let all_cells = cells::cells(manifest, &results.records);
+    let sweeps = curves::sweeps(results, &all_cells, most);
+    let [ranked, drawn_cells] = thin::ranked_and_drawn(results, all_cells, most);
+    let ranked = labelled(ranked);
     json!({
         "factors": factors,
         "first_factor": first,
@@ -165,12 +174,12 @@ fn data(results: &Results, verdict: &Verdict, published: Option<&Published>, mos
         "rows": told.rows,
         "left_out": told.left_out,
         "all": all,
-        "sweeps": curves::sweeps(results, most),
-        "decisive": decisive(verdict, &ats),
-        "against_load": against_load(results, most),
-        "latencies": latencies(results, most),
-        "over_time": over_time(results, most),
-        "cells": cells(results, most),
+        "sweeps": sweeps,
+        "decisive": decisive,
+        "against_load": against_load(&ranked),
+        "latencies": latencies(&ranked),
+        "over_time": over_time(&ranked),
+        "cells": cells(results, &drawn_cells),
         "parts": sample::parts_and_program().map(|part| part.words).collect::<Vec<_>>(),
         "within": REPRODUCED_WITHIN,
         "published": published.and_then(|published| beside(results, published)),
@@ -281,10 +290,12 @@ fn named(name: &str, unit: &str, better: Better, tie: f64) -> Json {
     json!({ "name": name, "unit": unit, "better": better, "tie": drawn(tie.min(1e6)) })
 }
 
-/// The cells, by workload and in the order of their values.
-pub(super) fn in_order(results: &Results) -> Vec<CellSummary<'_>> {
+/// The cells by workload and in the order of their values.
+pub(super) fn in_order<'a>(
+    results: &'a Results,
+    mut cells: Vec<CellSummary<'a>>,
+) -> Vec<CellSummary<'a>> {
     let workloads = &results.manifest.workloads;
-    let mut cells = cells::cells(&results.manifest, &results.records);
     cells.sort_by(|a, b| {
         let place =
             |cell: &CellSummary<'_>| workloads.iter().position(|name| name == cell.workload);
@@ -312,13 +323,9 @@ pub(super) fn short_labels(cells: &[CellSummary<'_>], several: bool) -> Vec<Stri
     cells.iter().map(label).collect()
 }
 
-/// Each cell's time in its parts and its members' load; of more than `most` the best first and the worst last.
-fn cells(results: &Results, most: usize) -> Vec<Json> {
-    let mut cells = in_order(results);
-    if cells.len() > most {
-        cells = thin::ranked(results, most);
-    }
-    let labels = short_labels(&cells, results.manifest.workloads.len() > 1);
+/// Each cell's time in its parts and its members' load.
+fn cells(results: &Results, cells: &[CellSummary<'_>]) -> Vec<Json> {
+    let labels = short_labels(cells, results.manifest.workloads.len() > 1);
     let told = cells.iter().zip(&labels).filter(|(cell, _)| {
         let members = cell.records.iter().any(|record| !record.member_busy.is_empty());
         members || sample::parts().any(|part| cell.median(part.name) > 0.0)

@@ -23,14 +23,31 @@ pub(super) fn ends<T>(sorted: Vec<T>, most: usize) -> Vec<T> {
     sorted.into_iter().enumerate().filter(|(at, _)| is_end(*at)).map(|(_, one)| one).collect()
 }
 
-/// The cells, each workload's best first. Of more than `most`, of each workload the best and the worst.
-pub(super) fn ranked(results: &Results, most: usize) -> Vec<CellSummary<'_>> {
+/// The cells, each workload's best first; and those whose parts are drawn, in the order of their values. Of more than `most` both are
+/// of each workload the best and the worst.
+pub(super) fn ranked_and_drawn<'a>(
+    results: &'a Results,
+    all: Vec<CellSummary<'a>>,
+    most: usize,
+) -> [Vec<CellSummary<'a>>; 2] {
+    let all = in_order(results, all);
+    if all.len() <= most {
+        return [ranked(results, all.clone(), most), all];
+    }
+    let ranked = ranked(results, all, most);
+    [ranked.clone(), ranked]
+}
+
+fn ranked<'a>(
+    results: &'a Results,
+    all: Vec<CellSummary<'a>>,
+    most: usize,
+) -> Vec<CellSummary<'a>> {
     let value = |cell: &CellSummary<'_>| {
         let (sample, quantity) = cells::judged_by(&results.manifest, cell.workload, &[cell])?;
         let value = cell.measured(sample)?;
         Some(if quantity.better == Better::Lower { value } else { -value })
     };
-    let all = in_order(results);
     let is_thinned = all.len() > most;
     let mut valued: Vec<(f64, CellSummary<'_>)> =
         all.into_iter().map(|cell| (value(&cell).unwrap_or(f64::INFINITY), cell)).collect();
