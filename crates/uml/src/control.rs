@@ -6,6 +6,7 @@
 //! sector BEGIN     a write here begins the window that is measured
 //! sector END       a write here ends it
 //! sector NOTE + n  a write here notes the number n
+//! sector HELD      how many bytes write caches held at END, as a number of eight bytes, written by the host
 //! ```
 
 use crate::medium::Medium;
@@ -22,8 +23,10 @@ const NOTE: u64 = END + 8;
 /// Numbers that can be noted.
 pub(crate) const NOTES_MAX: u64 = 1 << 20;
 const PAGE_SECTORS: u64 = 8;
+/// Where the host says what write caches held when what is measured ended.
+const HELD: u64 = NOTE + NOTES_MAX * PAGE_SECTORS;
 /// The size of the disk.
-pub(crate) const CONTROL_SECTORS: u64 = NOTE + NOTES_MAX * PAGE_SECTORS;
+pub(crate) const CONTROL_SECTORS: u64 = HELD + PAGE_SECTORS;
 /// The bytes of a job or an answer at most.
 const TEXT_BYTES_MAX: u64 = (ANSWER - 8) * SECTOR_BYTES;
 
@@ -43,7 +46,7 @@ pub(crate) fn mark(op: Op, sector: u64) -> Option<Mark> {
     match (op, sector) {
         (Op::Write { .. }, BEGIN) => Some(Mark::Begin),
         (Op::Write { .. }, END) => Some(Mark::End),
-        (Op::Write { .. }, NOTE..) => Some(Mark::Note((sector - NOTE) / PAGE_SECTORS)),
+        (Op::Write { .. }, NOTE..HELD) => Some(Mark::Note((sector - NOTE) / PAGE_SECTORS)),
         _ => None,
     }
 }
@@ -55,6 +58,17 @@ pub(crate) fn put_job(medium: &mut Medium, job: &[u8]) -> Result<()> {
     }
     medium.write(0, &padded(job));
     Ok(())
+}
+
+/// Says how much write caches hold.
+pub(crate) fn put_held(medium: &mut Medium, bytes: u64) {
+    medium.write(HELD, &padded_to_page(bytes));
+}
+
+fn padded_to_page(number: u64) -> Vec<u8> {
+    let mut bytes = number.to_le_bytes().to_vec();
+    bytes.resize((PAGE_SECTORS * SECTOR_BYTES) as usize, 0);
+    bytes
 }
 
 /// Puts an answer there, as a guest does.
@@ -93,8 +107,8 @@ fn text_bytes(first: &[u8]) -> Option<u64> {
 /// The guest's side of the disk.
 pub(crate) mod guest {
     use super::{
-        ANSWER, BEGIN, END, NOTE, NOTES_MAX, PAGE_SECTORS, SECTOR_BYTES, TEXT_BYTES_MAX, padded,
-        padded_bytes, text_bytes,
+        ANSWER, BEGIN, END, HELD, NOTE, NOTES_MAX, PAGE_SECTORS, SECTOR_BYTES, TEXT_BYTES_MAX,
+        padded, padded_bytes, text_bytes,
     };
     use std::fs::{File, OpenOptions};
     use std::io::{Error, Result};
@@ -157,6 +171,17 @@ pub(crate) mod guest {
         /// Where that cannot be said.
         pub fn end(&self) -> Result<()> {
             self.write(END, &[1; 4096])
+        }
+
+        /// How many bytes the disks' write caches held when what is measured ended.
+        ///
+        /// # Errors
+        ///
+        /// Where that cannot be read.
+        pub fn held_bytes(&self) -> Result<u64> {
+            let mut number = [0; 8];
+            self.0.read_exact_at(&mut number, HELD * SECTOR_BYTES)?;
+            Ok(u64::from_le_bytes(number))
         }
 
         /// Notes a number, of which the host keeps the time.

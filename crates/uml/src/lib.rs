@@ -31,6 +31,7 @@ mod durable;
 mod error;
 mod fault;
 pub mod guest;
+mod held;
 mod machine;
 pub mod medium;
 pub mod recording;

@@ -13,6 +13,7 @@ use crate::control::{self, Mark};
 use crate::disk::{Disk, DiskSpec, Served, Taken};
 use crate::durable::Cached;
 use crate::fault::{Fault, Faults};
+use crate::held::Held;
 use crate::medium::Medium;
 use crate::recording::Recording;
 use crate::request::Asked;
@@ -112,6 +113,7 @@ pub(crate) struct Machine<'a> {
     /// not so.
     lost: BTreeSet<Tag>,
     faults: Faults,
+    held: Held,
     events: Vec<Event>,
     window: Window,
     /// What was written, where that is asked for.
@@ -168,6 +170,7 @@ impl<'a> Machine<'a> {
             finished: Vec::new(),
             lost: BTreeSet::new(),
             faults: Faults::new(faults),
+            held: Held::default(),
             events: Vec::new(),
             window: Window::default(),
             began: None,
@@ -238,6 +241,9 @@ impl<'a> Machine<'a> {
         }
         let mut finished = Vec::new();
         for event in events.drain(..) {
+            if let Event::Durable { tag, .. } | Event::Lost { tag, .. } = event {
+                self.held.settled(tag, !self.in_flight.contains_key(&tag));
+            }
             let (tag, result, spent) = match event {
                 Event::Done { tag, .. } | Event::Durable { tag, .. }
                     if self.lost.contains(&tag) =>
@@ -253,10 +259,11 @@ impl<'a> Machine<'a> {
             };
             let InFlight { disk, taken, submitted } =
                 self.in_flight.remove(&tag).expect("a device finishes what it was given");
-            if let (Ok(()), true, Some(cached)) =
-                (result, taken.request.changes(), &mut self.disks[disk].cached)
-            {
-                cached.done(tag);
+            if result.is_ok() && taken.request.changes() {
+                self.held.done(tag, taken.request.asked.sectors());
+                if let Some(cached) = &mut self.disks[disk].cached {
+                    cached.done(tag);
+                }
             }
             let by_device = Some(ByDevice { tag, submitted, spent });
             finished.push(Finished { disk, taken, is_good: result.is_ok(), by_device });
@@ -485,6 +492,8 @@ impl<'a> Machine<'a> {
         let after = self.counters();
         self.window.elapsed_ns = now - began;
         self.window.targets = done_between((began, &before), (now, &after));
+        let control = self.disks.last_mut().expect("there is the control disk");
+        control::put_held(&mut control.medium, self.held.bytes());
     }
 }
 

@@ -36,6 +36,16 @@ pub enum Asked {
     Unknown,
 }
 
+impl Asked {
+    /// How many sectors of the disk.
+    pub fn sectors(&self) -> u32 {
+        match *self {
+            Asked::Of { sectors, .. } => sectors,
+            Asked::Serial | Asked::Unknown => 0,
+        }
+    }
+}
+
 /// A request with its place in the guest's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockRequest {

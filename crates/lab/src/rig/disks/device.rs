@@ -91,12 +91,18 @@ impl BlockDevice {
         })
     }
 
-    /// What the requests of `trial` measure on it, and how many they were, its warm-up included.
+    /// What the requests of `trial` measure on it, and how many they were, its warm-up included. As long as they go on, write
+    /// caches hold what `caches` says; `over` is told when they are done, and says what is known of that then.
     ///
     /// # Errors
     ///
     /// Where it fails.
-    pub(in crate::rig) fn measure(&self, trial: &Trial, caches: Caches) -> Result<(Measured, u64)> {
+    pub(in crate::rig) fn measure(
+        &self,
+        trial: &Trial,
+        caches: Caches,
+        over: &mut dyn FnMut() -> Result<Caches>,
+    ) -> Result<(Measured, u64)> {
         self.forget_pages()?;
         let starts = self.starts(trial);
         let single: block::Level = "single".parse().expect("it is a level");
@@ -112,7 +118,9 @@ impl BlockDevice {
         let mut enough = |batches: &Batches| steady::enough(trial, caches, Bits::Timed, batches);
         let noise = Noise::of_pages(trial.seed);
         let recorded =
-            measure::run(&mut engine, &mut jobs, noise, in_flight_max(trial), &mut enough)?;
+            measure::run(&mut engine, &mut jobs, noise, in_flight_max(trial), &mut enough);
+        let caches = over()?;
+        let recorded = recorded?;
         let mut measured = steady::measured(trial, &recorded, caches, Bits::Timed);
         measured.add_lateness(&jobs);
         measured.samples.retain(|(name, _)| !is_model_only(name));

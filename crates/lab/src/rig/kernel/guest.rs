@@ -192,9 +192,13 @@ fn of_blocks(
         commands.append(&mut shell.take_ran());
     }
     mark(control, true)?;
-    let measured = volume.measure(trial, caches);
-    mark(control, false)?;
-    let (mut measured, requests) = measured?;
+    let mut over = || {
+        mark(control, false)?;
+        let held = control.held_bytes();
+        held.map(Caches::Left)
+            .map_err(|error| Error::failure(format!("cannot read what caches hold: {error}")))
+    };
+    let (mut measured, requests) = volume.measure(trial, caches, &mut over)?;
     if is_restored {
         measured.add_rebuild(restore::share(trial.setup.volume.failed.len())?, None);
     }
