@@ -264,7 +264,8 @@ fn host_us(used: &[Cell], fitting: &mut Fitting) -> f64 {
     let engine = used.iter().find(|cell| cell.engine != "spdk").map_or("spdk", |c| &c.engine);
     let table_us = if engine == DATA_SHEET { 0.0 } else { engine_ns(engine) as f64 / 1e3 };
     let most = base_of(used, false).and_then(|bytes| ends(used, false, bytes).1);
-    let limit_us = most.filter(|cell| cell.engine != DATA_SHEET).map(|cell| 1e6 / cell.iops);
+    let of_one = |cell: &&Cell| cell.engine != DATA_SHEET && cell.jobs == 1;
+    let limit_us = most.filter(of_one).map(|cell| 1e6 / cell.iops);
     match (limit_us, most) {
         (Some(limit_us), Some(cell)) if limit_us < 1.35 * table_us => {
             fitting.add("measured_host_us", round(limit_us), Source::Cell, &cell.to_string());
@@ -283,7 +284,7 @@ fn reads(used: &[Cell], host_us: f64, interface: Interface, fitting: &mut Fittin
     let fastest = used.iter().filter(|cell| is(cell, false, base));
     let fastest = fastest.max_by(|a, b| a.iops.total_cmp(&b.iops)).unwrap_or(most);
     let least_us = 1e6 / fastest.iops;
-    let is_host = fastest == most && least_us < 1.02 * host_us;
+    let is_host = fastest == most && most.jobs == 1 && least_us < 1.02 * host_us;
     let long = used.iter().filter(|cell| !cell.writes && cell.mix.is_none() && cell.bytes > base);
     let long = long.max_by(|a, b| a.bytes_per_s().total_cmp(&b.bytes_per_s()));
     let command_us = if is_host {

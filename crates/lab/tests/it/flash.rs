@@ -4,7 +4,9 @@
 
 use block::{Request, SECTOR_BYTES};
 use lab::catalogue;
-use lab::grid::{Cliff, Fit, Given, Group, Interface, fit, judge, judge_series, read, read_series};
+use lab::grid::{
+    Cliff, Fit, Given, Group, Interface, drive_file, fit, judge, judge_series, read, read_series,
+};
 use sim::{Advance, Device, Event, Flash};
 
 /// The drive fitted to a file of cells, and how it meets the cells that the fit did not use; all of them last.
@@ -44,6 +46,17 @@ fn writes_of_several_processes_count_where_only_those_go_deep() {
     let (_, groups) = judge(fit.drive.flash().unwrap(), &fit.used).unwrap();
     let writes = groups.iter().find(|group| group.group == "randwrite 4096").unwrap();
     assert!(writes.cells == 2 && writes.max_error < 0.03, "{groups:#?}");
+}
+
+/// What several processes read was taken for what one can: the host was to be the limit, and the drive twice as fast.
+#[test]
+fn reads_of_several_processes_are_not_those_of_one() {
+    let cells = "device,rw,bs,qd,jobs,iops\nMy NVMe 2TB,randread,4096,1,1,10000\nMy NVMe 2TB,randread,4096,1,8,70000\n\
+                 My NVMe 2TB,randread,4096,1,64,400000\n";
+    let fit = fit(&read("g.csv", cells).unwrap().cells, &Given::default()).unwrap();
+    let text = drive_file(&fit.fitting);
+    assert!(text.contains("read_command_us = { value = 2.5,"), "{text}");
+    assert!(!text.contains("the host was the limit"), "{text}");
 }
 
 #[test]

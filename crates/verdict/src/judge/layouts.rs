@@ -136,8 +136,7 @@ impl Layouts {
         }
         found.layouts.iter_mut().for_each(|layout| layout.samples.sort());
         if !unsteady.is_empty() {
-            let left_out = (&mut unsteady, &mut overloaded);
-            found.silence(&mut places, manifest, &ordered, left_out);
+            found.silence(&mut places, manifest, &ordered, &mut unsteady);
         }
         if manifest.imported.is_some() {
             found.given = found.same_on_all();

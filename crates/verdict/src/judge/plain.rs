@@ -14,16 +14,16 @@ const CACHE_ROWS: f64 = 256.0;
 const CHUNK: &str = "volume.interleave";
 const CACHE: &str = "volume.stripe_cache";
 
-/// Whether the cache is another than md's own, and how many times larger or smaller the chunk is, as a logarithm.
-fn apart(of: &Ranked) -> (bool, f64) {
+/// How many times larger or smaller than md's own the cache and the chunk are, as logarithms.
+fn apart(of: &Ranked) -> [f64; 2] {
     let number = |key: &str| of.at.get(key).and_then(|value| plain(value).parse::<f64>().ok());
-    let has_other_cache = number(CACHE).is_some_and(|rows| rows.to_bits() != CACHE_ROWS.to_bits());
-    (has_other_cache, number(CHUNK).map_or(0.0, |sectors| (sectors / CHUNK_SECTORS).ln().abs()))
+    let times = |key, own: f64| number(key).map_or(0.0, |value| (value / own).ln().abs());
+    [times(CACHE, CACHE_ROWS), times(CHUNK, CHUNK_SECTORS)]
 }
 
 fn order(one: &Ranked, other: &Ranked) -> Ordering {
-    let [one, other] = [apart(one), apart(other)];
-    one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    let ([cache, chunk], [other_cache, other_chunk]) = (apart(one), apart(other));
+    cache.total_cmp(&other_cache).then(chunk.total_cmp(&other_chunk))
 }
 
 /// The nearest to md's own; of equals the first.

@@ -19,14 +19,14 @@ struct Under {
 
 impl Under {
     /// The layouts at least half of whose repeats were steady.
-    fn steady(&self) -> usize {
-        self.left.values().filter(|left| **left >= 0).count()
+    fn steady(&self) -> impl Iterator<Item = usize> {
+        self.left.iter().filter(|(_, left)| **left >= 0).map(|(layout, _)| *layout)
     }
 
     /// Whether layouts can be compared under it: one is steady, and another, too, or known to be overloaded.
     fn ranks(&self) -> bool {
-        let steady = self.steady();
-        steady > 0 && steady + self.overloaded.len() > 1
+        let known: BTreeSet<usize> = self.steady().chain(self.overloaded.iter().copied()).collect();
+        self.steady().next().is_some() && known.len() > 1
     }
 }
 
@@ -38,7 +38,7 @@ impl Layouts {
         places: &mut Places,
         manifest: &Manifest,
         records: &[&Record],
-        (unsteady, overloaded): (&mut Vec<Unsteady>, &mut Vec<(usize, String, String)>),
+        unsteady: &mut Vec<Unsteady>,
     ) {
         let under = self.under_each(places, manifest, records);
         let any_ranks = under.values().any(Under::ranks);
@@ -54,10 +54,10 @@ impl Layouts {
         self.silent = under
             .iter()
             .filter(|(_, of)| is_silent(of))
-            .map(|(name, of)| (name.clone(), of.steady()))
+            .map(|(name, of)| (name.clone(), of.steady().count()))
             .collect();
+        // A layout that does not keep up under it is known not to, whatever it ranks.
         unsteady.retain(|of| !self.silent.contains_key(&of.under));
-        overloaded.retain(|(_, under, _)| !self.silent.contains_key(under));
         let mut quantities: BTreeSet<usize> = BTreeSet::new();
         for record in records {
             let (given, _) = split(manifest, record);
@@ -108,6 +108,22 @@ mod tests {
         is_unsteady: impl Fn(&str, &Record) -> bool,
         is_there: impl Fn(&str, &Record) -> bool,
     ) -> Verdict {
+        of_trials(is_unsteady, |_, _| false, is_there)
+    }
+
+    /// The same of all; those that `is_overloaded` had more than they did.
+    fn judged_with(
+        is_unsteady: impl Fn(&str, &Record) -> bool,
+        is_overloaded: impl Fn(&str, &Record) -> bool,
+    ) -> Verdict {
+        of_trials(is_unsteady, is_overloaded, |_, _| true)
+    }
+
+    fn of_trials(
+        is_unsteady: impl Fn(&str, &Record) -> bool,
+        is_overloaded: impl Fn(&str, &Record) -> bool,
+        is_there: impl Fn(&str, &Record) -> bool,
+    ) -> Verdict {
         let (manifest, mut records) = modelled(
             "[run]\nrepeats = 3\n[volume]\ndrives = '4xwd740gd'\nlevel = ['md-raid5', 'md-raid10', 'md-stripe']\ninterleave = '64KiB'\n\
              [workload.a]\nkind = 'random'\ncount = 20\n[workload.b]\nkind = 'random'\nop = 'write'\ncount = 20\n",
@@ -125,6 +141,9 @@ mod tests {
                 record.samples.insert("mb_per_s", 900.0);
                 record.samples.insert("steady", 0.0);
             }
+            if is_overloaded(&level(record), record) {
+                record.samples.insert("overloaded", 1.0);
+            }
         }
         Verdict::new(&manifest, &records, &Wishes::default()).unwrap()
     }
@@ -132,6 +151,18 @@ mod tests {
     fn line<'v>(verdict: &'v Verdict, about: &str) -> &'v str {
         let point = verdict.points.iter().find(|point| point.about == about);
         point.map_or("", |point| point.text.as_str())
+    }
+
+    /// It was recommended: what is known against it went with what is not known of the others.
+    #[test]
+    fn a_layout_that_does_not_keep_up_stays_left_out() {
+        let verdict = judged(|_, of| of.workload == "b", |_, _| true);
+        assert!(verdict.answer.contains("md-raid10"), "{}", verdict.answer);
+        let overloaded = judged_with(
+            |_, of| of.workload == "b",
+            |level, of| of.workload == "b" && level == "md-raid10",
+        );
+        assert!(!overloaded.answer.starts_with("Use level md-raid10"), "{}", overloaded.answer);
     }
 
     /// One trial of `b` in three was steady: "No answer: no layout was in a steady state", and so much for `a`.
