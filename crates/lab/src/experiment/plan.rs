@@ -10,6 +10,7 @@ use super::lasting::lasting;
 use super::page_cache::{PageCache, cached};
 use super::queues::check_requests;
 use super::repeats::{Repeats, TRIALS_MAX};
+use super::same_as;
 use super::seeds::{mixed, shuffle};
 use super::trial::{Cell, Setup, Trial};
 use super::volume::{InUse, Member, Sorts, Volume, VolumeKeys};
@@ -122,6 +123,7 @@ impl Plan {
     ) -> Result<Self> {
         let run = experiment.run();
         let budget = budget(&run, members);
+        same_as::check(experiment)?;
         let cells = cells(experiment)?;
         let mut plan = Plan {
             trials: Vec::new(),

@@ -52,6 +52,9 @@ fn semicolons(labels: &[String]) -> String {
     }
 }
 
+/// So many layouts that are alike are named; more are counted.
+const LABELS_MAX: usize = 5;
+
 /// The first that is behind, and the last.
 pub(super) fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     let behind: Vec<&Ranked> =
@@ -59,6 +62,17 @@ pub(super) fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     let by = |other: &Ranked| slower(other.behind, verdict.better, &verdict.unit);
     let (next, last) = (behind.first()?, behind.last()?);
     let called = |of: &Ranked| verdict.names_of_what_matters(std::iter::once(of)).concat();
+    let distinct = verdict.names_of_what_matters(behind.iter().copied());
+    // Those that are as far behind in words are one group: "64, 37 % slower; last 128 and 256, 37 % slower".
+    if by(next) == by(last) && distinct.len() > 1 {
+        let labels = if distinct.len() > LABELS_MAX {
+            let more = format!("{} more", distinct.len() - LABELS_MAX + 1);
+            [&distinct[..LABELS_MAX - 1], &[more]].concat()
+        } else {
+            distinct
+        };
+        return Some(point("next best", format!("{}, {}", semicolons(&labels), by(next))));
+    }
     let mut text = format!("{}, {}", called(next), by(next));
     if !verdict.is_the_same(&last.at, &next.at) {
         let is_last = |other: &Ranked| other.at == last.at;
