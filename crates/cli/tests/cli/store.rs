@@ -131,7 +131,7 @@ fn an_option_that_was_given_once_is_named() {
     std::fs::write(here.join("nas.toml"), text.replace("[volume]", &format!("{about}[volume]")))
         .unwrap();
     let resumed = stdout(here, &["run", "nas.toml", "--resume", "one"]);
-    assert!(resumed.contains("mean latency"), "{resumed}");
+    assert!(resumed.contains("Ranked by min latency_mean_ms"), "{resumed}");
     let kept = read(&here.join("one/manifest.toml"));
     assert!(kept.contains("two disks") && kept.contains("run.repeats"), "{kept}");
     let more = text
