@@ -82,9 +82,10 @@ impl Evidence {
                 (asked, pairs) = (drawn, of_drawn);
             }
         }
-        let near = match pairs.is_empty() {
-            true => [of_files(&asked), vec![on_other_devices(&asked)]].concat(),
-            false => Vec::new(),
+        let near = if pairs.is_empty() {
+            [of_files(&asked), vec![on_other_devices(&asked)]].concat()
+        } else {
+            Vec::new()
         };
         // Those that were measured are of drives, whose times say nothing of a cloud's.
         let is_like =

@@ -123,7 +123,6 @@ impl Plan {
     ) -> Result<Self> {
         let run = experiment.run();
         let budget = budget(&run, members);
-        same_as::check(experiment)?;
         let cells = cells(experiment)?;
         let mut plan = Plan {
             trials: Vec::new(),
@@ -449,6 +448,7 @@ type CellValues = (Cell, Vec<String>, BTreeMap<String, Value>);
 
 /// Every cell with the values of the keys that are set.
 fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
+    same_as::check(experiment)?;
     let mut cells = Vec::new();
     let repeats = experiment.run().stated_repeats();
     let mut trials = 0_u64;

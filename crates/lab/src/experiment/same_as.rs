@@ -6,12 +6,12 @@ use crate::error::{Error, Result, nearest};
 /// Checks each `same_as`: it names another workload, or a group, which is judged as itself.
 pub(super) fn check(experiment: &Experiment) -> Result<()> {
     let names: Vec<String> = experiment.groups().into_iter().map(|(name, _)| name).collect();
-    let named = |workload: &str| {
+    let judged_as = |workload: &str| {
         let path = format!("workload.{workload}.same_as");
         Some((experiment.settings().get(&path)?.values.first()?.to_string(), path))
     };
     for workload in &experiment.workloads {
-        let Some((name, path)) = named(workload) else { continue };
+        let Some((name, path)) = judged_as(workload) else { continue };
         let others: Vec<&str> =
             names.iter().map(String::as_str).filter(|other| other != workload).collect();
         let near = nearest(&name, others.iter().copied()).filter(|_| name != *workload);
@@ -24,7 +24,7 @@ pub(super) fn check(experiment: &Experiment) -> Result<()> {
             format!("names its own workload; {next}")
         } else if !names.contains(&name) {
             format!("no workload is called `{name}`; {next}")
-        } else if let Some((further, _)) = named(&name) {
+        } else if let Some((further, _)) = judged_as(&name) {
             format!("`{name}` is itself judged as `{further}`; write `{further}` here, too")
         } else {
             continue;

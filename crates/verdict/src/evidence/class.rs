@@ -387,7 +387,7 @@ impl Asked {
     /// Whether a pair was measured on such devices: disks say nothing of flash, and neither says anything of a cloud's volumes,
     /// which bill I/Os and answer over a network.
     pub(super) fn is_on_such(&self, pair: &Pair) -> bool {
-        !self.has_remote && !(self.has_flash && pair.devices == Devices::Disks)
+        !(self.has_remote || self.has_flash && pair.devices == Devices::Disks)
     }
 
     pub(super) fn is_of_class(&self, pair: &Pair) -> bool {
