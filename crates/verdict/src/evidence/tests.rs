@@ -417,7 +417,7 @@ fn cells_of_other_disks_say_nothing_of_shingled_ones() {
     assert_eq!(shingled.level(), None);
 }
 
-/// "only 3 measured pairs of layouts test the model here (raw requests to a stripe or mirror)" was said of EBS and of NVMe: of two
+/// "only 3 measured pairs of layouts test the model here (raw requests to a stripe or mirror)" was said of EBS and of flash: of two
 /// SCSI disks of 1998.
 #[test]
 fn pairs_of_disks_test_neither_clouds_nor_flash() {
