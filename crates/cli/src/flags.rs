@@ -277,9 +277,14 @@ pub(crate) struct ReportForm {
 Example:
   ileave export ileave-results/fair-2006-1 --parquet --out fair.parquet"
 )]
+// A flag that must be given stands before the directory, as if it took that.
+#[command(override_usage = "ileave export <DIRECTORY> --parquet [--out <FILE>]")]
 pub(crate) struct ExportFlags {
     /// Results directory, finished or not
     pub(crate) directory: PathBuf,
+    /// What people give as the file; it is refused, with a word about `--out`
+    #[arg(hide = true)]
+    pub(crate) file: Option<PathBuf>,
     /// As a Parquet file
     #[arg(long, required = true)]
     pub(crate) parquet: bool,

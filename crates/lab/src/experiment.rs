@@ -8,6 +8,7 @@
 //! checks     whether each key that is set applies to the kinds that are chosen
 //! about, volume      the experiment's own keys, and those of a volume · page_cache  what of it goes through that
 //! chunk      which interleaves a system takes
+//! same_as    whether the workloads that others are judged as are there
 //! remembered what of writes md and LVM remember
 //! schema     all keys as a JSON schema
 //! fault      what goes wrong with a member while a trial is measured
@@ -32,6 +33,7 @@ mod plan;
 mod queues;
 mod remembered;
 mod repeats;
+mod same_as;
 mod schema;
 mod sections;
 mod seeds;

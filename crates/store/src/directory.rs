@@ -193,8 +193,13 @@ impl Store {
         there.machine.extend(
             manifest.machine.clone().into_iter().filter(|(name, _)| is_of_the_moment(name)),
         );
+        // What says nothing of a trial may change; reports are of what it is now.
+        let is_reworded = there.experiment != manifest.experiment && there.runs_as(manifest);
+        if is_reworded {
+            there.experiment.clone_from(&manifest.experiment);
+        }
         if there != *manifest {
-            let what = there.difference(manifest);
+            let what = there.difference(manifest, ["the store", "your file"]);
             let apart = there.settings_apart(manifest);
             let option = match apart.as_slice() {
                 [one] => one.option().map(|option| format!("go on with `{option}`, ")),
@@ -209,7 +214,7 @@ impl Store {
         }
         let mut store = Store::open(directory)?;
         let added = there.doubts.iter().any(|doubt| !known.contains(doubt));
-        if format != FORMAT || added {
+        if format != FORMAT || added || is_reworded {
             there.doubts.retain(|doubt| !known.contains(doubt));
             there.doubts.splice(0..0, known);
             there.machine.retain(|name, _| !is_of_the_moment(name));

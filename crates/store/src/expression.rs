@@ -112,7 +112,10 @@ impl Constraint {
         // No measured figure is exact enough to be larger but not equal.
         if !parser.text[parser.at..].starts_with('=') {
             let sign = if at_least { '>' } else { '<' };
-            return Err(parser.wrong(&format!("write {sign}= for {sign}")));
+            let column = parser.text[..parser.at].chars().count();
+            return Err(Error::input(format!(
+                "`{text}`, column {column}: write {sign}= for {sign}, as in `write {sign}= 0.8*best`"
+            )));
         }
         parser.at += 1;
         let right = parser.sum(0)?;
@@ -507,7 +510,7 @@ mod tests {
         assert!(constraint("write").contains("expected >= or <="));
         assert_eq!(
             constraint("write > read"),
-            "`write > read`, column 8: write >= for >; found ` `"
+            "`write > read`, column 7: write >= for >, as in `write >= 0.8*best`"
         );
         assert!(constraint("write <").contains("write <= for <"));
         assert!(constraint("best >= write").contains("belongs on the right side"));

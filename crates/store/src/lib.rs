@@ -47,8 +47,8 @@ pub use directory::{
     Trials, UNSETTLED, is_own_file, is_results, merge, ranges,
 };
 pub use error::{Error, Result};
-pub use manifest::{Apart, FORMAT, Imported, Manifest};
+pub use manifest::{Apart, FORMAT, Imported, Manifest, SEED};
 pub use modelled::{WORST_DRIVE_ERROR, WORST_FLASH_ERROR};
-pub use shard::Shard;
+pub use shard::{SHARDS_MAX, Shard};
 
 pub(crate) use directory::MANIFEST;

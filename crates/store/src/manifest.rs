@@ -194,8 +194,8 @@ impl Manifest {
         }
     }
 
-    /// What tells two manifests apart, for a message.
-    pub(crate) fn difference(&self, wanted: &Manifest) -> String {
+    /// What tells two manifests apart, for a message; `names` are what these have their settings from.
+    pub(crate) fn difference(&self, wanted: &Manifest, names: [&str; 2]) -> String {
         if self.name != wanted.name {
             return format!("it is of `{}`, not `{}`", self.name, wanted.name);
         }
@@ -210,8 +210,10 @@ impl Manifest {
             return format!("its members are {}, not {}", said(self), said(wanted));
         }
         // An option that was given only once changes the drives, too, and no file has.
-        if let Some(apart) = self.settings_apart(wanted).first() {
-            return apart.said();
+        let apart = self.settings_apart(wanted);
+        let matters = |apart: &&Apart| !apart.is_of_no_trial(self.trials == wanted.trials);
+        if let Some(apart) = apart.iter().find(matters).or(apart.first()) {
+            return apart.said(names);
         }
         let files = |of: &Manifest| {
             (of.drives.clone(), of.hosts.clone(), of.controllers.clone(), of.trees.clone())
@@ -238,6 +240,13 @@ impl Manifest {
         "its plan differs".into()
     }
 
+    /// Whether the trials of two experiments are the same, though their files say different things.
+    pub(crate) fn runs_as(&self, wanted: &Manifest) -> bool {
+        let is_same_plan = self.trials == wanted.trials;
+        let apart = self.settings_apart(wanted);
+        !apart.is_empty() && apart.iter().all(|apart| apart.is_of_no_trial(is_same_plan))
+    }
+
     /// The settings that two experiments do not have in common, in order of their keys.
     pub fn settings_apart(&self, other: &Manifest) -> Vec<Apart> {
         let [own, others] = [self.settings(), other.settings()];
@@ -253,6 +262,9 @@ impl Manifest {
         apart.collect()
     }
 }
+
+/// The seed of an experiment that says none; a test of `lab` holds it to the key's default.
+pub const SEED: i64 = 1;
 
 /// A setting that two experiments do not have in common.
 #[derive(Clone, Debug, PartialEq)]
@@ -271,20 +283,28 @@ impl Apart {
         value.map_or("not set".into(), written)
     }
 
-    /// That they differ.
-    fn said(&self) -> String {
-        let own = Apart::in_words(self.first.as_ref());
-        match (&self.first, &self.second) {
-            (Some(_), Some(wanted)) => {
-                format!("its `{}` is {own}, not {}", self.key, written(wanted))
+    /// That they differ; `names` are what the first and the second are of.
+    fn said(&self, names: [&str; 2]) -> String {
+        let has = |value: Option<&toml::Value>| match value {
+            Some(value) => format!("has {}", written(value)),
+            None => "does not set it".into(),
+        };
+        let [first, second] = [&self.first, &self.second].map(|value| has(value.as_ref()));
+        format!("`{}`: {} {first}, {} {second}", self.key, names[0], names[1])
+    }
+
+    /// Whether no trial depends on it: what the experiment is about and judged by, and the seed that it has anyway. With as many
+    /// trials of the same factors (`is_same_plan`) a number of repeats that one does not say is the other's.
+    fn is_of_no_trial(&self, is_same_plan: bool) -> bool {
+        let is_said_once = self.first.is_none() || self.second.is_none();
+        match self.key.as_str() {
+            "about" | "objective" => true,
+            "run.seed" => {
+                let said = self.first.as_ref().or(self.second.as_ref());
+                is_said_once && said.and_then(toml::Value::as_integer) == Some(SEED)
             }
-            (Some(_), None) => {
-                format!("its `{}` is {own}, and the other does not set it", self.key)
-            }
-            (None, wanted) => {
-                let others = Apart::in_words(wanted.as_ref());
-                format!("it does not set `{}`, and the other has {others}", self.key)
-            }
+            "run.repeats" => is_said_once && is_same_plan,
+            _ => false,
         }
     }
 

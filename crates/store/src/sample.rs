@@ -27,6 +27,17 @@ pub enum Scope {
     Imported,
 }
 
+/// What kind of figure a sample is. Its unit does not say: the delay of the latest block is in ms, and no latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measures {
+    /// The time that requests or commits take, or a part of that.
+    Latency,
+    /// How much, or how many, are done in a second.
+    Rate,
+    /// Anything else: a time of the whole, a count, a share.
+    Other,
+}
+
 /// A sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
@@ -40,6 +51,8 @@ pub struct Sample {
     pub better: Better,
     /// What it is measured over.
     pub scope: Scope,
+    /// What kind of figure it is.
+    pub measures: Measures,
     /// What it is, for people: a noun phrase without a full stop.
     pub words: &'static str,
     /// Which quantile of the times it is, where it is a high one: 0.99.
@@ -54,7 +67,31 @@ const fn sample(
     scope: Scope,
     words: &'static str,
 ) -> Sample {
-    Sample { name, called, unit, better, scope, words, quantile: None }
+    Sample { name, called, unit, better, scope, measures: Measures::Other, words, quantile: None }
+}
+
+/// A [`sample`] that is how much, or how many, are done in a second.
+const fn rate(
+    name: &'static str,
+    called: &'static str,
+    unit: &'static str,
+    better: Better,
+    scope: Scope,
+    words: &'static str,
+) -> Sample {
+    Sample { measures: Measures::Rate, ..sample(name, called, unit, better, scope, words) }
+}
+
+/// A [`sample`] that is the time that requests or commits take, or a part of that.
+const fn latency(
+    name: &'static str,
+    called: &'static str,
+    unit: &'static str,
+    better: Better,
+    scope: Scope,
+    words: &'static str,
+) -> Sample {
+    Sample { measures: Measures::Latency, ..sample(name, called, unit, better, scope, words) }
 }
 
 impl Sample {
@@ -63,14 +100,14 @@ impl Sample {
         Sample { quantile: Some(quantile), ..self }
     }
 
-    /// Whether it is the time that something takes for each request.
+    /// Whether it is the time that requests or commits take, or a part of that.
     pub fn is_latency(&self) -> bool {
-        self.unit == "ms"
+        self.measures == Measures::Latency
     }
 
     /// Whether it says how much, or how many, are done in a second.
     pub fn is_rate(&self) -> bool {
-        self.unit.ends_with("/s")
+        self.measures == Measures::Rate
     }
 
     /// Whether it says how many requests, commits or files are done in a second.
@@ -88,8 +125,8 @@ impl Sample {
 /// All samples.
 #[rustfmt::skip] // One line each: a table.
 pub const SAMPLES: &[Sample] = &[
-    sample("mb_per_s", "", "MB/s", Higher, Run, "throughput"),
-    sample("requests_per_s", "", "requests/s", Higher, Run, "requests completed per second"),
+    rate("mb_per_s", "", "MB/s", Higher, Run, "throughput"),
+    rate("requests_per_s", "", "requests/s", Higher, Run, "requests completed per second"),
     sample("elapsed_s", "elapsed", "s", Lower, Run, "elapsed time"),
     sample("members_busy", "", "", Neither, Run, "members busy at a time, on average"),
     sample("commands_per_request", "", "", Neither, Run, "commands to members for each request"),
@@ -117,7 +154,7 @@ pub const SAMPLES: &[Sample] = &[
     sample("interval_percent", "interval", "%", Neither, Run, "half of the 95 % interval of throughput within the trial"),
     sample("latency_interval_percent", "latency_interval", "%", Neither, Run, "half of the 95 % interval of the mean latency within the trial, of requests that come by the clock"),
     sample("overloaded", "", "", Neither, Run, "1 where requests came faster than they were done"),
-    sample("capacity_per_s", "capacity", "requests/s", Higher, Run, "highest rate at which the latency that is asked for holds"),
+    rate("capacity_per_s", "capacity", "requests/s", Higher, Run, "highest rate at which the latency that is asked for holds"),
     sample("cached_share", "", "", Neither, Run, "share of the bytes moved that only write caches hold"),
     sample("credit_share", "", "", Neither, Run, "share of the billed I/Os that burst credit paid for"),
     sample("program_busy", "", "", Neither, Run, "share of the time that the processor of each program was busy with its requests"),
@@ -126,49 +163,49 @@ pub const SAMPLES: &[Sample] = &[
     sample("deferred_share", "", "", Neither, Run, "share of the commands that only media caches of shingled disks hold"),
     sample("billed_per_request", "", "", Neither, Run, "I/Os that cloud volumes bill for each request"),
     sample("needed_mib", "", "MiB", Neither, Run, "amount after which the trial would be steady, estimated"),
-    sample("latency_mean_ms", "latency_mean", "ms", Lower, Request, "mean latency"),
-    sample("latency_p50_ms", "latency_p50", "ms", Lower, Request, "median latency"),
-    sample("latency_p99_ms", "latency_p99", "ms", Lower, Request, "99th percentile of latency").at(0.99),
-    sample("latency_p999_ms", "latency_p999", "ms", Lower, Request, "99.9th percentile of latency").at(0.999),
-    sample("queue_ms", "queue", "ms", Lower, Part, "queue"),
-    sample("bitmap_ms", "bitmap", "ms", Lower, Part, "wait for the write-intent bitmap"),
-    sample("mark_ms", "mark", "ms", Lower, Part, "wait for md's superblocks, which mark the array as in use"),
-    sample("cpu_ms", "cpu", "ms", Lower, Part, "host processor"),
-    sample("overhead_ms", "overhead", "ms", Lower, Part, "drive controller"),
-    sample("seek_ms", "seek", "ms", Lower, Part, "seek"),
-    sample("rotation_ms", "rotation", "ms", Lower, Part, "rotation"),
-    sample("part_sector_ms", "part_sector", "ms", Lower, Part, "partial-sector (read-modify-write) writes"),
-    sample("head_switch_ms", "head_switch", "ms", Lower, Part, "head switch"),
-    sample("media_ms", "media", "ms", Lower, Part, "media transfer"),
-    sample("cleaning_ms", "cleaning", "ms", Lower, Part, "bands being rewritten"),
-    sample("unit_wait_ms", "unit_wait", "ms", Lower, Part, "wait for a flash unit"),
-    sample("unit_ms", "unit", "ms", Lower, Part, "flash units"),
-    sample("garbage_ms", "garbage", "ms", Lower, Part, "garbage collection"),
-    sample("io_limit_ms", "io_limit", "ms", Lower, Part, "wait for the limit on I/Os"),
-    sample("byte_limit_ms", "byte_limit", "ms", Lower, Part, "wait for the limit on bytes"),
-    sample("bus_ms", "bus", "ms", Lower, Part, "bus"),
-    sample("cache_ms", "cache", "ms", Lower, Part, "wait for drive buffer"),
+    latency("latency_mean_ms", "latency_mean", "ms", Lower, Request, "mean latency"),
+    latency("latency_p50_ms", "latency_p50", "ms", Lower, Request, "median latency"),
+    latency("latency_p99_ms", "latency_p99", "ms", Lower, Request, "99th percentile of latency").at(0.99),
+    latency("latency_p999_ms", "latency_p999", "ms", Lower, Request, "99.9th percentile of latency").at(0.999),
+    latency("queue_ms", "queue", "ms", Lower, Part, "queue"),
+    latency("bitmap_ms", "bitmap", "ms", Lower, Part, "wait for the write-intent bitmap"),
+    latency("mark_ms", "mark", "ms", Lower, Part, "wait for md's superblocks, which mark the array as in use"),
+    latency("cpu_ms", "cpu", "ms", Lower, Part, "host processor"),
+    latency("overhead_ms", "overhead", "ms", Lower, Part, "drive controller"),
+    latency("seek_ms", "seek", "ms", Lower, Part, "seek"),
+    latency("rotation_ms", "rotation", "ms", Lower, Part, "rotation"),
+    latency("part_sector_ms", "part_sector", "ms", Lower, Part, "partial-sector (read-modify-write) writes"),
+    latency("head_switch_ms", "head_switch", "ms", Lower, Part, "head switch"),
+    latency("media_ms", "media", "ms", Lower, Part, "media transfer"),
+    latency("cleaning_ms", "cleaning", "ms", Lower, Part, "bands being rewritten"),
+    latency("unit_wait_ms", "unit_wait", "ms", Lower, Part, "wait for a flash unit"),
+    latency("unit_ms", "unit", "ms", Lower, Part, "flash units"),
+    latency("garbage_ms", "garbage", "ms", Lower, Part, "garbage collection"),
+    latency("io_limit_ms", "io_limit", "ms", Lower, Part, "wait for the limit on I/Os"),
+    latency("byte_limit_ms", "byte_limit", "ms", Lower, Part, "wait for the limit on bytes"),
+    latency("bus_ms", "bus", "ms", Lower, Part, "bus"),
+    latency("cache_ms", "cache", "ms", Lower, Part, "wait for drive buffer"),
     sample("program_ms", "program", "ms", Neither, Request, "program between requests"),
-    sample("read_mb_per_s", "read", "MB/s", Higher, Direction, "read throughput"),
-    sample("reads_per_s", "reads", "/s", Higher, Direction, "reads completed per second"),
-    sample("read_mean_ms", "read_mean", "ms", Lower, Direction, "mean read latency"),
-    sample("read_p50_ms", "read_p50", "ms", Lower, Direction, "median read latency"),
-    sample("read_p99_ms", "read_p99", "ms", Lower, Direction, "99th percentile of read latency").at(0.99),
-    sample("read_p999_ms", "read_p999", "ms", Lower, Direction, "99.9th percentile of read latency").at(0.999),
-    sample("write_mb_per_s", "write", "MB/s", Higher, Direction, "write throughput"),
-    sample("writes_per_s", "writes", "/s", Higher, Direction, "writes completed per second"),
-    sample("write_mean_ms", "write_mean", "ms", Lower, Direction, "mean write latency"),
-    sample("write_p50_ms", "write_p50", "ms", Lower, Direction, "median write latency"),
-    sample("write_p99_ms", "write_p99", "ms", Lower, Direction, "99th percentile of write latency").at(0.99),
-    sample("write_p999_ms", "write_p999", "ms", Lower, Direction, "99.9th percentile of write latency").at(0.999),
+    rate("read_mb_per_s", "read", "MB/s", Higher, Direction, "read throughput"),
+    rate("reads_per_s", "reads", "/s", Higher, Direction, "reads completed per second"),
+    latency("read_mean_ms", "read_mean", "ms", Lower, Direction, "mean read latency"),
+    latency("read_p50_ms", "read_p50", "ms", Lower, Direction, "median read latency"),
+    latency("read_p99_ms", "read_p99", "ms", Lower, Direction, "99th percentile of read latency").at(0.99),
+    latency("read_p999_ms", "read_p999", "ms", Lower, Direction, "99.9th percentile of read latency").at(0.999),
+    rate("write_mb_per_s", "write", "MB/s", Higher, Direction, "write throughput"),
+    rate("writes_per_s", "writes", "/s", Higher, Direction, "writes completed per second"),
+    latency("write_mean_ms", "write_mean", "ms", Lower, Direction, "mean write latency"),
+    latency("write_p50_ms", "write_p50", "ms", Lower, Direction, "median write latency"),
+    latency("write_p99_ms", "write_p99", "ms", Lower, Direction, "99th percentile of write latency").at(0.99),
+    latency("write_p999_ms", "write_p999", "ms", Lower, Direction, "99.9th percentile of write latency").at(0.999),
     sample("flushes", "", "", Neither, Flush, "flushes"),
-    sample("flush_mean_ms", "flush_mean", "ms", Lower, Flush, "mean flush latency"),
-    sample("flush_p99_ms", "flush_p99", "ms", Lower, Flush, "99th percentile of flush latency").at(0.99),
-    sample("commits_per_s", "commits", "/s", Higher, Flush, "commits per second"),
-    sample("commit_mean_ms", "commit_mean", "ms", Lower, Flush, "mean commit latency, from its first write to the end of its flush"),
-    sample("commit_p50_ms", "commit_p50", "ms", Lower, Flush, "median commit latency"),
-    sample("commit_p99_ms", "commit_p99", "ms", Lower, Flush, "99th percentile of commit latency").at(0.99),
-    sample("commit_p999_ms", "commit_p999", "ms", Lower, Flush, "99.9th percentile of commit latency").at(0.999),
+    latency("flush_mean_ms", "flush_mean", "ms", Lower, Flush, "mean flush latency"),
+    latency("flush_p99_ms", "flush_p99", "ms", Lower, Flush, "99th percentile of flush latency").at(0.99),
+    rate("commits_per_s", "commits", "/s", Higher, Flush, "commits per second"),
+    latency("commit_mean_ms", "commit_mean", "ms", Lower, Flush, "mean commit latency, from its first write to the end of its flush"),
+    latency("commit_p50_ms", "commit_p50", "ms", Lower, Flush, "median commit latency"),
+    latency("commit_p99_ms", "commit_p99", "ms", Lower, Flush, "99th percentile of commit latency").at(0.99),
+    latency("commit_p999_ms", "commit_p999", "ms", Lower, Flush, "99.9th percentile of commit latency").at(0.999),
     sample("touch_s", "touch", "s", Lower, Phase, "time for creating the files"),
     sample("touch_cpu", "", "%", Neither, Phase, "processor time for creating the files"),
     sample("touch_reads", "", "", Neither, Phase, "disk reads for creating the files"),
@@ -181,27 +218,27 @@ pub const SAMPLES: &[Sample] = &[
     sample("unlink_cpu", "", "%", Neither, Phase, "processor time for removing the files"),
     sample("unlink_reads", "", "", Neither, Phase, "disk reads for removing the files"),
     sample("unlink_writes", "", "", Neither, Phase, "disk writes for removing the files"),
-    sample("rewrite_mb_per_s", "rewrite", "MB/s", Higher, Phase, "rewrite throughput"),
-    sample("putc_kib_per_s", "putc", "KiB/s", Higher, Phase, "character write rate"),
+    rate("rewrite_mb_per_s", "rewrite", "MB/s", Higher, Phase, "rewrite throughput"),
+    rate("putc_kib_per_s", "putc", "KiB/s", Higher, Phase, "character write rate"),
     sample("putc_cpu", "", "%", Neither, Phase, "processor time for the character write"),
-    sample("rewrite_kib_per_s", "rewrite", "KiB/s", Higher, Phase, "rewrite rate"),
+    rate("rewrite_kib_per_s", "rewrite", "KiB/s", Higher, Phase, "rewrite rate"),
     sample("rewrite_cpu", "", "%", Neither, Phase, "processor time for the rewrite"),
-    sample("write_kib_per_s", "write", "KiB/s", Higher, Phase, "block write rate"),
+    rate("write_kib_per_s", "write", "KiB/s", Higher, Phase, "block write rate"),
     sample("write_cpu", "", "%", Neither, Phase, "processor time for the block write"),
-    sample("getc_kib_per_s", "getc", "KiB/s", Higher, Phase, "character read rate"),
+    rate("getc_kib_per_s", "getc", "KiB/s", Higher, Phase, "character read rate"),
     sample("getc_cpu", "", "%", Neither, Phase, "processor time for the character read"),
-    sample("read_kib_per_s", "read", "KiB/s", Higher, Phase, "block read rate"),
+    rate("read_kib_per_s", "read", "KiB/s", Higher, Phase, "block read rate"),
     sample("read_cpu", "", "%", Neither, Phase, "processor time for the block read"),
-    sample("seeks_per_s", "seeks", "seeks/s", Higher, Phase, "random seeks per second"),
+    rate("seeks_per_s", "seeks", "seeks/s", Higher, Phase, "random seeks per second"),
     sample("seeks_cpu", "", "%", Neither, Phase, "processor time for the random seeks"),
-    sample("kib_per_s", "", "KiB/s", Higher, Run, "throughput"),
-    sample("bytes_per_s", "", "bytes/s", Higher, Run, "throughput"),
-    sample("files_per_s", "", "files/s", Higher, Run, "files per second"),
+    rate("kib_per_s", "", "KiB/s", Higher, Run, "throughput"),
+    rate("bytes_per_s", "", "bytes/s", Higher, Run, "throughput"),
+    rate("files_per_s", "", "files/s", Higher, Run, "files per second"),
     sample("reads_per_file", "", "", Neither, Run, "disk reads per file"),
     sample("writes_per_file", "", "", Neither, Run, "disk writes per file"),
-    sample("delivered_per_s", "delivered", "messages/s", Higher, Phase, "messages delivered per second"),
+    rate("delivered_per_s", "delivered", "messages/s", Higher, Phase, "messages delivered per second"),
     sample("writes_per_message", "", "", Neither, Phase, "disk writes per message delivered"),
-    sample("collected_per_s", "collected", "messages/s", Higher, Phase, "messages collected per second"),
+    rate("collected_per_s", "collected", "messages/s", Higher, Phase, "messages collected per second"),
     sample("reads_per_message", "", "", Neither, Phase, "disk reads per message collected"),
     sample("writes", "", "", Neither, Run, "disk writes"),
     sample("newfs_s", "newfs", "s", Lower, Phase, "time to make the file system"),
@@ -229,11 +266,11 @@ pub const SAMPLES: &[Sample] = &[
     sample("input_blocks", "", "blocks", Neither, Imported, "blocks read"),
     sample("output_blocks", "", "blocks", Neither, Imported, "blocks written"),
     sample("cpu_percent", "cpu", "%", Neither, Imported, "share of the processor's time"),
-    sample("sd_mb_per_s", "", "MB/s", Neither, Imported, "standard deviation of throughput over time"),
-    sample("low_mb_per_s", "", "MB/s", Neither, Imported, "lowest throughput over time"),
-    sample("high_mb_per_s", "", "MB/s", Neither, Imported, "highest throughput over time"),
+    rate("sd_mb_per_s", "", "MB/s", Neither, Imported, "standard deviation of throughput over time"),
+    rate("low_mb_per_s", "", "MB/s", Neither, Imported, "lowest throughput over time"),
+    rate("high_mb_per_s", "", "MB/s", Neither, Imported, "highest throughput over time"),
     sample("rates", "", "", Neither, Imported, "intervals that throughput over time is known for"),
-    sample("latency_max_ms", "latency_max", "ms", Lower, Imported, "longest latency"),
+    latency("latency_max_ms", "latency_max", "ms", Lower, Imported, "longest latency"),
 ];
 
 /// The sample of this name.
@@ -355,6 +392,18 @@ mod tests {
             let by_name = said.iter().find(|(end, _)| sample.name.ends_with(end));
             let Some((_, unit)) = by_name.filter(|_| !sample.unit.contains("/s")) else { continue };
             assert_eq!(sample.unit, *unit, "{}", sample.name);
+        }
+    }
+
+    /// Both were guessed from the unit, so that the delay of the latest block was the time of a request.
+    #[test]
+    fn a_unit_does_not_say_what_is_measured() {
+        let is_latency = |name: &str| find(name).unwrap().is_latency();
+        assert!(!is_latency("late_max_ms") && !is_latency("program_ms"));
+        assert!(["latency_mean_ms", "commit_p99_ms", "queue_ms"].map(is_latency) == [true; 3]);
+        for sample in SAMPLES {
+            assert!(!sample.is_latency() || sample.unit == "ms", "{}", sample.name);
+            assert_eq!(sample.is_rate(), sample.unit.ends_with("/s"), "{}", sample.name);
         }
     }
 

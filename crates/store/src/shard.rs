@@ -16,6 +16,9 @@ pub struct Shard {
     of: u64,
 }
 
+/// Most parts that a run is divided into.
+pub const SHARDS_MAX: u64 = 1_000_000;
+
 impl Shard {
     /// The `number`-th of `of` shards, counted from 1.
     ///
@@ -23,6 +26,11 @@ impl Shard {
     ///
     /// Where there is no such shard.
     pub fn new(number: u64, of: u64) -> Result<Self> {
+        if of > SHARDS_MAX {
+            return Err(Error::input(format!(
+                "shard {number}/{of}: a run has at most {SHARDS_MAX} shards; take fewer"
+            )));
+        }
         if number == 0 || number > of {
             let range = if of == 0 { "1/1".into() } else { format!("1/{of} to {of}/{of}") };
             return Err(Error::input(format!("there is no shard {number}/{of}; give {range}")));

@@ -14,7 +14,7 @@ mod pair;
 mod said;
 mod streams;
 
-pub use pair::{HEADER, Pair, differences, kept, text};
+pub use pair::{Devices, HEADER, Pair, differences, kept, text};
 
 use crate::stats::median;
 use class::{Asked, asked};
@@ -46,9 +46,9 @@ pub struct Evidence {
     levels: Vec<f64>,
     /// Whether all of those were measured of a real kernel over modelled drives.
     is_levels_of_kernel: bool,
-    /// Where no pair is like what is asked, and it is work on files: those that are of any, and of each kind asked about those
-    /// whatever they were chosen by.
-    of_files: Vec<Vec<(f64, bool)>>,
+    /// Where no pair is like what is asked: those that are but for the devices; and of work on files those that are of any, and
+    /// of each kind asked about those whatever they were chosen by.
+    near: Vec<Vec<(f64, bool)>>,
     /// What drives err by, as a share: the least that any model of them may.
     drive_error: f64,
     /// Whether each drive was held to a trace of it.
@@ -82,14 +82,19 @@ impl Evidence {
                 (asked, pairs) = (drawn, of_drawn);
             }
         }
-        let of_files = if pairs.is_empty() { of_files(&asked) } else { Vec::new() };
+        let near = if pairs.is_empty() {
+            [of_files(&asked), vec![on_other_devices(&asked)]].concat()
+        } else {
+            Vec::new()
+        };
         // Those that were measured are of drives, whose times say nothing of a cloud's.
-        let is_like = |pair: &&Pair| pair.is_level() && asked.is_of_class(pair);
+        let is_like =
+            |pair: &&Pair| pair.is_level() && asked.is_of_class(pair) && asked.is_on_such(pair);
         let is_held = !is_shingled && !manifest.are_remote();
         let levels: Vec<&Pair> = KEPT.iter().filter(is_like).filter(|_| is_held).collect();
         Evidence {
             pairs,
-            of_files,
+            near,
             is_levels_of_kernel: !levels.is_empty()
                 && levels.iter().all(|level| level.is_of_kernel()),
             levels: levels.iter().map(|level| (level.ours() - level.theirs()).abs()).collect(),
@@ -113,7 +118,7 @@ impl Evidence {
         if self.asked.is_nothing() {
             return 0.0;
         }
-        let all = self.of_files.iter().chain([&self.pairs]);
+        let all = self.near.iter().chain([&self.pairs]);
         let log = all.map(|pairs| counts_from(pairs)).fold(0.0, f64::max);
         let times_off = self.asked.times_off().map_or(0.0, |times| times - 1.0);
         log.exp_m1().max(self.drive_error).max(times_off)
@@ -144,8 +149,16 @@ impl Evidence {
 /// The pairs that are of what is asked.
 fn pairs_for(asked: &Asked) -> Vec<(f64, bool)> {
     let all: &[Pair] = if asked.is_one_system() { &KEPT } else { &[] };
-    let pairs = all.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
-    pairs.map(size_and_side).collect()
+    let answering = all.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
+    answering.filter(|pair| asked.is_on_such(pair)).map(size_and_side).collect()
+}
+
+/// The pairs that would be, were they measured on such devices. They test nothing here, and what nothing tests is judged no
+/// finer than what they do.
+fn on_other_devices(asked: &Asked) -> Vec<(f64, bool)> {
+    let all: &[Pair] = if asked.is_one_system() { &KEPT } else { &[] };
+    let answering = all.iter().filter(|pair| !pair.is_level() && asked.is_answered_by(pair));
+    answering.filter(|pair| !asked.is_on_such(pair)).map(size_and_side).collect()
 }
 
 /// How far a pair of ours is apart, as a logarithm, and whether it lies the right way round.

@@ -53,7 +53,11 @@ fn figures(rows: &[FigureRow]) -> String {
     let mut output = String::new();
     for FigureRow { key, unit, takes, help, left_out } in rows {
         let unit = if unit.is_empty() { String::new() } else { format!("  {unit}") };
-        writeln!(output, "{key}{unit}\n    {help}\n    takes {takes}; left out: {left_out}")
+        let without = match left_out.as_str() {
+            "required" => "required".to_string(),
+            other => format!("left out: {other}"),
+        };
+        writeln!(output, "{key}{unit}\n    {help}\n    takes {takes}; {without}")
             .expect("a string grows");
     }
     output

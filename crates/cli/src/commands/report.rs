@@ -1,13 +1,15 @@
 //! `ileave report`.
 
 use super::run::printed_before;
+use super::submit::SHARDS;
 use super::written::PAGE;
 use super::{print_json, run_text};
 use crate::flags::ReportFlags;
 use lab::{Error, Result, published, read_results};
 use std::fmt::Write as _;
+use std::path::Path;
 use store::ask::{SAFE, SUBJECT_TO};
-use store::{Results, Trials};
+use store::{Follower, Results, Trials};
 use verdict::judge::unfinished;
 use verdict::report::{csv, html, json, markdown, reasons};
 use verdict::{Verdict, Wishes};
@@ -97,8 +99,43 @@ fn rest(results: &Results, directory: &str) -> String {
     let Some(Trials { planned, finished }) = trials.filter(|trials| trials.missing() > 0) else {
         return String::new();
     };
+    // Where `submit` was killed, its shards have finished some that nobody has merged.
+    let in_shards = finished_in_shards(Path::new(directory));
+    if in_shards > 0 {
+        return format!(
+            "\n{finished} of {planned} trials finished here, and {in_shards} in {directory}/shards, where `ileave submit` ran them. \
+             Give the same `ileave submit` again: it runs the others and merges all.\n"
+        );
+    }
     let retry = if happened.failed.is_empty() { "" } else { " --retry-suspects" };
     format!(
         "\n{finished} of {planned} trials finished. Run the others: ileave run … --resume {directory}{retry}\n"
     )
+}
+
+/// How many trials are finished in the shards of a `submit` into this directory.
+fn finished_in_shards(directory: &Path) -> usize {
+    let Ok(entries) = std::fs::read_dir(directory.join(SHARDS)) else { return 0 };
+    let shards = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
+    shards.map(|shard| Follower::new(&shard).finished()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "No trial has finished", with every one of them in a shard of the directory.
+    #[test]
+    fn what_shards_have_finished_is_counted() {
+        let scratch = tempfile::tempdir().unwrap();
+        let out = scratch.path();
+        assert_eq!(finished_in_shards(out), 0);
+        for (shard, lines) in [("1-of-2", "{}\n{}\n"), ("2-of-2", "{}\n{\"cut")] {
+            let shard = out.join(SHARDS).join(shard);
+            std::fs::create_dir_all(&shard).unwrap();
+            std::fs::write(shard.join("trials.jsonl"), lines).unwrap();
+        }
+        std::fs::write(out.join(SHARDS).join("task.sh"), "").unwrap();
+        assert_eq!(finished_in_shards(out), 3);
+    }
 }

@@ -36,6 +36,9 @@ use verdict::judge::settled;
 /// other workers idle for long, and so few that starting them costs little.
 const SHARDS_PER_WORKER: u64 = 8;
 
+/// Where in a results directory the shards are, until they are merged.
+pub(super) const SHARDS: &str = "shards";
+
 /// The script of all tasks.
 const TASK: &str = "task.sh";
 
@@ -135,7 +138,7 @@ impl Plan {
         let directory = std::env::current_dir().map_err(|error| {
             Error::failure(format!("cannot tell the current directory: {error}"))
         })?;
-        let folder = directory.join(out).join("shards");
+        let folder = directory.join(out).join(SHARDS);
         let here = available_parallelism().map_or(1, usize::from) as u64;
         let workers = flags.workers.unwrap_or(here);
         let trials = run.manifest().trials.max(1) as u64;

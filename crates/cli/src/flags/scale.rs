@@ -5,6 +5,7 @@ use crate::engines::{ENGINES, Engine};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
+use store::SHARDS_MAX;
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
@@ -28,10 +29,10 @@ pub(crate) struct SubmitFlags {
     #[arg(long, value_name = "ENGINE", value_parser = engine())]
     pub(crate) engine: &'static Engine,
     /// Parts that the trials are divided into [default: 8 for each worker]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SHARDS_MAX))]
     pub(crate) shards: Option<u64>,
     /// Shards that run at a time [default: the processors of this machine]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SHARDS_MAX))]
     pub(crate) workers: Option<u64>,
     /// Directory for the results; one that is there is continued [default: ileave-results/NAME]
     #[arg(long, value_name = "DIR")]

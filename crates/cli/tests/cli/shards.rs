@@ -232,7 +232,7 @@ fn what_is_not_of_the_same_run_is_refused() {
     refused("other", "other and a are not of the same run (it is of `other`, not `sweep`)");
     refused(
         "seed",
-        "seed and a are not of the same run (its `run.seed` is 7, and the other does not set it)",
+        "seed and a are not of the same run (`run.seed`: the first has 7, the second does not set it)",
     );
     refused("none", "none is not a results directory");
     let change = |from: &str, to: &str, file: &str| {

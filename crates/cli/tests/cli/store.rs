@@ -119,12 +119,28 @@ fn an_option_that_was_given_once_is_named() {
     stdout(here, &["run", "nas.toml", "--drives", "3xwd740gd", "--out", "other"]);
     let output = ileave(here, &["run", "nas.toml", "--resume", "other"]);
     let error = String::from_utf8(output.stderr).unwrap();
-    for words in
-        ["its `volume.drives` is 3xwd740gd, not 2xwd740gd", "go on with `--drives 3xwd740gd`, "]
-    {
+    for words in [
+        "`volume.drives`: the store has 3xwd740gd, your file has 2xwd740gd",
+        "go on with `--drives 3xwd740gd`, ",
+    ] {
         assert!(error.contains(words), "{error}");
     }
     assert!(!error.contains("changed since"), "{error}");
+    // What no trial depends on may change: each of these was "another experiment".
+    let about = "about = \"two disks\"\nobjective = \"min latency_mean_ms\"\n[run]\nseed = 1\nrepeats = 5\n";
+    std::fs::write(here.join("nas.toml"), text.replace("[volume]", &format!("{about}[volume]")))
+        .unwrap();
+    let resumed = stdout(here, &["run", "nas.toml", "--resume", "one"]);
+    assert!(resumed.contains("Ranked by min latency_mean_ms"), "{resumed}");
+    let kept = read(&here.join("one/manifest.toml"));
+    assert!(kept.contains("two disks") && kept.contains("run.repeats"), "{kept}");
+    let more = text
+        .replace("[volume]", &format!("{}[volume]", about.replace("repeats = 5", "repeats = 6")));
+    std::fs::write(here.join("nas.toml"), more).unwrap();
+    let output = ileave(here, &["run", "nas.toml", "--resume", "one"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("`run.repeats`: the store has 5, your file has 6"), "{error}");
+    std::fs::write(here.join("nas.toml"), text).unwrap();
     stdout(here, &["run", "nas.toml", "--drives", "3xwd740gd", "--resume", "other"]);
     let compared = stdout(here, &["compare", "one", "other"]);
     let said = "\n  volume.drives: 2xwd740gd in the first, 3xwd740gd in the second\n";

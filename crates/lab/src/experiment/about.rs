@@ -156,3 +156,15 @@ impl FromValue for Precision {
         Precision::parse(&value.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_store_knows_the_seed_of_who_says_none() {
+        let unset = std::collections::BTreeMap::new();
+        let run = RunKeys::read(&crate::keys::Section::new(&unset, "run"));
+        assert_eq!(i64::try_from(run.seed), Ok(store::SEED));
+    }
+}

@@ -91,8 +91,15 @@ fn check_file_systems(
             if !kind.has(key) {
                 let having = FILE_SYSTEMS.iter().filter(|kind| kind.has(key)).map(|kind| kind.name);
                 let having: Vec<&str> = having.collect();
+                // What is set of all kinds must be a key of all: to vary it, each kind has a workload of its own.
+                let next = if kinds.len() > 1 {
+                    "; to compare kinds of which only some have it, give each a workload of its own with its keys under \
+                     `[workload.NAME.fs]`, and `same_as`"
+                } else {
+                    ""
+                };
                 return Err(Error::input(format!(
-                    "{}: `{path}`: `fs.kind` = {} has no key `{key}`; these have: {}",
+                    "{}: `{path}`: `fs.kind` = {} has no key `{key}`; these have: {}{next}",
                     experiment.place(path),
                     kind.name,
                     having.join(", ")
@@ -255,6 +262,20 @@ mod tests {
         assert_eq!(files("level = \"md-raid5\""), "kind = \"ext4\"");
         assert_eq!(files("level = \"stripe\"\n[host]\nname = \"linux-6.1\""), "kind = \"ext4\"");
         assert_eq!(files("level = \"stripe\""), "newfs = \"netbsd2\"");
+    }
+
+    /// It named who has the key, and no way to vary it.
+    #[test]
+    fn a_key_of_one_kind_of_several_is_set_for_its_workload() {
+        let said = error(
+            "[fs]\nkind = [\"ext4\", \"ffs\"]\nstride = 64\n[workload.w]\nkind = \"untar\"\n",
+        );
+        assert!(said.contains("these have: ext4; to compare kinds"), "{said}");
+        assert!(said.ends_with("under `[workload.NAME.fs]`, and `same_as`"), "{said}");
+        // Obeyed, it is a plan.
+        let text = "[volume]\ndrives = \"wd740gd\"\n[workload.a]\nkind = \"touch\"\n[workload.a.fs]\nkind = \"ext4\"\nstride = 64\n\
+                    [workload.b]\nkind = \"touch\"\nsame_as = \"a\"\n[workload.b.fs]\nkind = \"ffs\"\n";
+        Plan::new(&Experiment::parse("some.toml", text).unwrap()).unwrap();
     }
 
     #[test]

@@ -137,6 +137,7 @@ impl Experiment {
             written.iter().map(|value| key.takes.read(value)).collect();
         let values = values?;
         written.iter().try_for_each(|value| check_unit(path, value))?;
+        check_distinct(path, &written, &values)?;
         self.note_unit(path, &written);
         let listed = self.settings.get(path).is_some_and(|setting| setting.factor);
         let factor = listed || values.len() > 1;
@@ -325,8 +326,9 @@ impl Experiment {
             }
             WrittenSetting::List(list) => {
                 self.note_unit(path, list);
-                let values: Result<Vec<Value>> = list.iter().map(read).collect();
-                self.insert(path, values?, true)
+                let values = list.iter().map(read).collect::<Result<Vec<Value>>>()?;
+                check_distinct(path, list, &values)?;
+                self.insert(path, values, true)
             }
         }
     }
@@ -366,6 +368,14 @@ impl Experiment {
             && !self.workloads.iter().any(|known| known == name)
         {
             self.workloads.push((*name).to_string());
+        }
+        if let (["workload", name, "group"], [Value::Text(group)]) =
+            (path.split('.').collect::<Vec<_>>().as_slice(), distinct.as_slice())
+            && group.trim().is_empty()
+        {
+            return Err(Error::input(format!(
+                "`workload.{name}.group` is empty; give it a word, or leave it out"
+            )));
         }
         if let ("name", [Value::Text(name)]) = (path, distinct.as_slice()) {
             if name.trim().is_empty() {
@@ -417,6 +427,22 @@ fn flatten<'d>(table: &Table<'d>, out: &mut Vec<(Item<'d>, WrittenSetting)>) -> 
 
 /// Keys whose sizes are written in powers of two.
 pub(super) const IN_BINARY: [&str; 2] = ["interleave", "block"];
+
+/// Whether no value is there twice in two ways of writing it.
+fn check_distinct(path: &str, written: &[Written], values: &[Value]) -> Result<()> {
+    for (place, value) in values.iter().enumerate() {
+        let Some(first) = values[..place].iter().position(|before| before == value) else {
+            continue;
+        };
+        let [one, other] = [&written[first], &written[place]].map(Written::shown);
+        if one != other {
+            return Err(Error::input(format!(
+                "`{path}` has one value twice: {one} and {other} are the same; leave one of them out"
+            )));
+        }
+    }
+    Ok(())
+}
 
 /// Whether an interleave or a block is written in powers of two: 64 kB are 64,000 bytes, and no array has such a chunk.
 fn check_unit(path: &str, value: &Written) -> Result<()> {
@@ -640,6 +666,12 @@ op = \"write\"
         assert!(error("[run]\nrepeats = 99999\n").contains("from 1 to 10000"));
         assert!(error("[volume]\ninterleave = []\n").contains("empty list"));
         assert!(error("[volume]\ninterleave = [1, 1]\n").contains("the value 1 twice"));
+        let alike = error("[volume]\ninterleave = [\"64KiB\", 128]\n");
+        assert!(alike.contains("one value twice: `\"64KiB\"` and `128` are the same"), "{alike}");
+        let nested = error("[volume]\ninterleave = [[\"64KiB\"]]\n");
+        assert!(nested.contains("`volume.interleave`: a list is not a size"), "{nested}");
+        let twice = error("[volume]\ndrives = \"a\"\ndrives = \"b\"\n");
+        assert!(twice.ends_with(":3: not valid TOML: duplicate key `drives`"), "{twice}");
         assert!(
             error("[volume]\ninterleave = 99999999999999999999999\n").contains("volume.interleave")
         );

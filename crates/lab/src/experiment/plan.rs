@@ -10,6 +10,7 @@ use super::lasting::lasting;
 use super::page_cache::{PageCache, cached};
 use super::queues::check_requests;
 use super::repeats::{Repeats, TRIALS_MAX};
+use super::same_as;
 use super::seeds::{mixed, shuffle};
 use super::trial::{Cell, Setup, Trial};
 use super::volume::{InUse, Member, Sorts, Volume, VolumeKeys};
@@ -447,6 +448,7 @@ type CellValues = (Cell, Vec<String>, BTreeMap<String, Value>);
 
 /// Every cell with the values of the keys that are set.
 fn cells(experiment: &Experiment) -> Result<Vec<CellValues>> {
+    same_as::check(experiment)?;
     let mut cells = Vec::new();
     let repeats = experiment.run().stated_repeats();
     let mut trials = 0_u64;

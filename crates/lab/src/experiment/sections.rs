@@ -112,11 +112,14 @@ impl KindKeys {
 ///
 /// Where there is none, saying which may have been meant.
 pub fn find(path: &str) -> Result<&'static Key> {
+    key_at(path).ok_or_else(|| unknown(path))
+}
+
+/// The same; nothing where there is none.
+fn key_at(path: &str) -> Option<&'static Key> {
     let (section, name) = split(path);
-    let section = SECTIONS.iter().find(|known| known.path == section);
-    section
-        .and_then(|section| section.all().find(|key| key.name == name))
-        .ok_or_else(|| unknown(path))
+    let section = SECTIONS.iter().find(|known| known.path == section)?;
+    section.all().find(|key| key.name == name)
 }
 
 /// What reports need to know of the factors at these key paths. Paths that are not keys, as results of other programs have,
@@ -173,6 +176,20 @@ fn unknown(path: &str) -> Error {
              its keys"
         ));
     }
+    if let Some((parent, _)) = path.rsplit_once('.')
+        && let Some(key) = key_at(parent)
+    {
+        let expects = key.takes.expects();
+        return Error::input(format!("`{parent}` takes {expects}, and has no keys of its own"));
+    }
+    if let Some(key) = of_section(path) {
+        return Error::input(format!(
+            "unknown key `{path}`; it is a section: did you mean `{key}`?"
+        ));
+    }
+    if let Some(meant) = in_a_section(path) {
+        return Error::input(format!("unknown key `{path}`; did you mean `{meant}`?"));
+    }
     let meant: Vec<String> =
         meant(&generic).iter().map(|known| format!("`{}`", named_as(known, path))).collect();
     let next = if meant.is_empty() {
@@ -181,6 +198,23 @@ fn unknown(path: &str) -> Error {
         format!("did you mean {}?", meant.join(" or "))
     };
     Error::input(format!("unknown key `{path}`; {next}"))
+}
+
+/// The key of a section that says which one it is: `host.name` of `host`, `fs.kind` of `fs`. Of others the first.
+fn of_section(path: &str) -> Option<String> {
+    let section = SECTIONS.iter().find(|section| section.path == path && !path.is_empty())?;
+    let says_which = |key: &&Key| ["name", "kind"].contains(&key.name);
+    let key = section.all().find(says_which).or_else(|| section.all().next())?;
+    Some(section.path_of(key.name))
+}
+
+/// The path with the section's name as it is meant, where with that it is a key: `workload.x.kind` of `wrkload.x.kind`.
+fn in_a_section(path: &str) -> Option<String> {
+    let (first, rest) = path.split_once('.')?;
+    let known = SECTIONS.iter().filter_map(|section| section.path.split('.').next());
+    let near = nearest(first, known.filter(|name| !name.is_empty()))?;
+    let meant = format!("{near}.{rest}");
+    key_at(&meant).map(|_| meant)
 }
 
 /// The keys, by generic path, that may be meant by one that there is not: that of another section with the same
@@ -317,6 +351,11 @@ mod tests {
         assert!(message("volum.levle").contains("did you mean `volume.level`?"));
         assert!(message("nme").contains("did you mean `name`?"));
         assert!(message("workload.write.foo").contains("`ileave keys` lists"));
+        assert!(message("host").ends_with("it is a section: did you mean `host.name`?"));
+        assert!(message("fs").ends_with("did you mean `fs.kind`?"), "{}", message("fs"));
+        assert!(message("about.a").contains("`about` takes a text, and has no keys"));
+        assert!(message("wrkload.x.kind").ends_with("did you mean `workload.x.kind`?"));
+        assert!(message("hots.name").ends_with("did you mean `host.name`?"));
         assert_eq!(find("workload.anything.op").unwrap().name, "op");
         assert_eq!(find("workload.any.volume.level").unwrap().name, "level");
         assert!(message("workload.a.volume.levle").contains("`workload.a.volume.level`?"));
@@ -378,6 +417,6 @@ mod tests {
         }
         assert!(wrong("workload.x.think", Written::Text("10".repeat(20))).contains("10ms"));
         assert!(wrong("drive.write_cache", Written::Integer(1)).contains("true or false"));
-        assert!(wrong("name", Written::Other("a date")).contains("`a date` is not a text"));
+        assert!(wrong("name", Written::Other("a date")).contains("a date is not a text"));
     }
 }

@@ -174,7 +174,7 @@ impl Takes {
     /// Where it is of another type or out of range.
     pub fn read(&self, written: &Written) -> Result<Value> {
         let next = if matches!(self, Takes::Text) { "; put it in quotes" } else { "" };
-        let wrong = || Error::input(format!("`{written}` is not {}{next}", self.expects()));
+        let wrong = || Error::input(format!("{} is not {}{next}", written.shown(), self.expects()));
         if let Written::Text(text) | Written::Bare(text) = written
             && let Some(read) = self.read_text(text)
         {

@@ -53,6 +53,14 @@ pub enum Written {
 }
 
 impl Written {
+    /// As errors show it: what stands in the file in backticks, and what has no short form by its name.
+    pub fn shown(&self) -> String {
+        match self {
+            Written::Other(what) => (*what).to_string(),
+            other => format!("`{other}`"),
+        }
+    }
+
     /// Whether it is a size that carries a unit of bytes.
     pub fn is_in_bytes(&self) -> bool {
         let (Written::Text(text) | Written::Bare(text)) = self else { return false };

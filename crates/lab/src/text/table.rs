@@ -1,6 +1,6 @@
 //! A TOML file that knows where each thing in it stands.
 
-use super::Source;
+use super::{Source, shown};
 use crate::error::{Error, Result, nearest};
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
@@ -11,8 +11,11 @@ impl<'a> Source<'a> {
     /// The whole file as TOML.
     pub(crate) fn parse(self) -> Result<Spanned<DeTable<'a>>> {
         DeTable::parse(self.text).map_err(|error| {
-            let at = error.span().unwrap_or(0..0).start;
-            self.wrong(self.line_of(at), format!("not valid TOML: {}", error.message()))
+            let span = error.span().unwrap_or(0..0);
+            let message = error.message();
+            let key = self.text.get(span.clone()).filter(|_| message == "duplicate key");
+            let key = key.map_or_else(String::new, |key| format!(" {}", shown(key)));
+            self.wrong(self.line_of(span.start), format!("not valid TOML: {message}{key}"))
         })
     }
 }

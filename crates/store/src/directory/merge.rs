@@ -143,7 +143,7 @@ fn common_manifest(parts: &mut [Part]) -> Result<Manifest> {
                 "{} and {} are not of the same run ({}); leave one of them out",
                 part.directory.display(),
                 first.display(),
-                part.manifest.difference(&wanted)
+                part.manifest.difference(&wanted, ["the first", "the second"])
             )));
         }
     }

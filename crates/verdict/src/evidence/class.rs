@@ -1,5 +1,6 @@
 //! Which kind of work on which kind of system a result is of.
 
+use super::pair::Devices;
 use super::{Pair, closed, latencies, streams};
 use crate::stated::Stated;
 use block::units::{parse_sectors, parse_weighted};
@@ -7,6 +8,7 @@ use block::{Level, SECTOR_BYTES};
 use std::collections::BTreeSet;
 use store::Manifest;
 use store::factor::Role;
+use store::known::KnownDrive;
 use store::members::stated_failed;
 use store::record::Record;
 
@@ -19,6 +21,10 @@ pub(super) struct Asked {
     factors: BTreeSet<String>,
     /// The classes of drawn cells, where all of it is like some of these: nothing where it is not.
     drawn: BTreeSet<&'static str>,
+    /// Whether flash drives are among those that it runs on.
+    has_flash: bool,
+    /// Whether volumes behind a network are among them.
+    has_remote: bool,
 }
 
 /// What the kernel rig showed of work on files that the model does badly, as times: the worst cell of each in
@@ -72,7 +78,11 @@ pub(super) fn asked<'a>(
     records: impl IntoIterator<Item = &'a Record>,
     samples: &[&str],
 ) -> Asked {
-    let mut asked = Asked::default();
+    let mut asked = Asked {
+        has_flash: manifest.drives.values().any(KnownDrive::is_flash),
+        has_remote: manifest.drives.values().any(|drive| drive.is_remote),
+        ..Asked::default()
+    };
     let mut are_drawn = !manifest.are_remote();
     let mut are_like_the_cells = true;
     let mut are_grouped = false;
@@ -372,6 +382,12 @@ impl Asked {
     /// Whether md's direct writes are asked about, which buffered ones are not like.
     pub(super) fn has_md_writes(&self) -> bool {
         self.classes.contains(MD_WRITES)
+    }
+
+    /// Whether a pair was measured on such devices: disks say nothing of flash, and neither says anything of a cloud's volumes,
+    /// which bill I/Os and answer over a network.
+    pub(super) fn is_on_such(&self, pair: &Pair) -> bool {
+        !(self.has_remote || self.has_flash && pair.devices == Devices::Disks)
     }
 
     pub(super) fn is_of_class(&self, pair: &Pair) -> bool {

@@ -1,7 +1,7 @@
 //! Loads that were measured on several layouts each, on the real kernel and on ours: every cell, and every two of one load.
 
 use super::Pair;
-use super::pair::LEVEL;
+use super::pair::{Devices, LEVEL};
 
 /// What a load had on a layout.
 pub(super) struct Cell<'a, Load> {
@@ -28,6 +28,7 @@ pub(super) fn pairs<Load: PartialEq>(table: &str, cells: &[Cell<'_, Load>]) -> V
             factor,
             published,
             simulated,
+            devices: Devices::Both,
         };
         pairs.push(pair(LEVEL.into(), second.kernel, second.ours));
         for first in cells[..place].iter().filter(|first| first.load == second.load) {

@@ -2,6 +2,7 @@
 
 use super::Pair;
 use super::class::{of_md, of_read_ahead};
+use super::pair::Devices;
 use std::collections::BTreeMap;
 
 /// Cells of one kind, a line each.
@@ -63,6 +64,15 @@ impl Cell<'_> {
 
     fn number(&self, name: &str) -> f64 {
         self.text(name).parse().expect("a number")
+    }
+
+    /// What it was measured on; those without the column are of one disk.
+    fn devices(&self) -> Devices {
+        let column = self.header.iter().position(|column| *column == "drive_model");
+        match column.map(|column| self.values[column]) {
+            Some("flash") => Devices::Flash,
+            _ => Devices::Disks,
+        }
     }
 
     /// The level as layouts have it: `raid5` is md's.
@@ -151,6 +161,7 @@ impl Table {
 
     fn pair(&self, cell: &Cell<'_>, factor: String, measured: f64, ours: f64) -> Pair {
         let class = (self.class)(cell);
-        Pair { class, table: self.name.into(), factor, published: measured, simulated: ours }
+        let (table, devices) = (self.name.into(), cell.devices());
+        Pair { class, table, factor, published: measured, simulated: ours, devices }
     }
 }

@@ -15,11 +15,25 @@ use store::quantity::Better;
 /// What is kept; its first lines say how to write it anew.
 const FILE: &str = include_str!("../../data/published.csv");
 
+/// What the published tables were measured on: nobody's table of flash or of a cloud's volumes is among them.
+const OF_PUBLISHED: Devices = Devices::Disks;
+
 /// The columns; the line by which the file is known again.
 pub const HEADER: &str = "class,table,factor,published,simulated";
 
 /// The factor of a line that is no pair: a value as published, and ours.
 pub(super) const LEVEL: &str = "level";
+
+/// What a pair was measured on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Devices {
+    /// Disks.
+    Disks,
+    /// Flash drives.
+    Flash,
+    /// Some pairs of the table on disks, some on flash drives.
+    Both,
+}
 
 /// Two layouts that differ in one thing, or the level of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +48,8 @@ pub struct Pair {
     pub published: f64,
     /// The same, simulated.
     pub simulated: f64,
+    /// What it was measured on.
+    pub devices: Devices,
 }
 
 impl Pair {
@@ -63,7 +79,7 @@ impl Pair {
     }
 
     fn line(&self) -> String {
-        let Pair { class, table, factor, published, simulated } = self;
+        let Pair { class, table, factor, published, simulated, .. } = self;
         format!("{class},{table},{factor},{published:.4},{simulated:.4}")
     }
 }
@@ -83,7 +99,8 @@ fn read(line: &str) -> Option<Pair> {
     let mut text = || columns.next().map(String::from);
     let (class, table, factor) = (text()?, text()?, text()?);
     let mut number = || columns.next()?.parse::<f64>().ok();
-    Some(Pair { class, table, factor, published: number()?, simulated: number()? })
+    let (published, simulated) = (number()?, number()?);
+    Some(Pair { class, table, factor, published, simulated, devices: OF_PUBLISHED })
 }
 
 /// The pairs as the file has them; `about` are the lines above.
@@ -123,6 +140,7 @@ pub fn differences(published: &Published, compared: &Comparison, manifest: &Mani
             factor: LEVEL.into(),
             published: row.published,
             simulated: row.simulated,
+            devices: OF_PUBLISHED,
         })
         .collect();
     for (index, second) in rows.iter().enumerate() {
@@ -134,6 +152,7 @@ pub fn differences(published: &Published, compared: &Comparison, manifest: &Mani
                 factor,
                 published: second.published / first.published,
                 simulated: second.simulated / first.simulated,
+                devices: OF_PUBLISHED,
             });
         }
     }

@@ -63,8 +63,8 @@ fn nine_in_ten_of_a_size_are_the_same_however_they_are_found() {
 fn work_on_files_is_judged_no_finer_than_where_it_was_measured() {
     let difference = |class: &str| {
         let asked = Asked::of_test(class);
-        let of_files = of_files(&asked);
-        Evidence { of_files, asked, drive_error: 0.033, ..Evidence::default() }.difference()
+        let near = of_files(&asked);
+        Evidence { near, asked, drive_error: 0.033, ..Evidence::default() }.difference()
     };
     assert!((0.08..0.10).contains(&difference("ffs:touch")), "{}", difference("ffs:touch"));
     assert!((0.11..0.13).contains(&difference("ffs:spool")), "{}", difference("ffs:spool"));
@@ -415,6 +415,39 @@ fn cells_of_other_disks_say_nothing_of_shingled_ones() {
     let said = shingled.words(Some(2.0)).unwrap();
     assert!(said.starts_with("no measurement tests the model here"), "{said}");
     assert_eq!(shingled.level(), None);
+}
+
+/// "only 3 measured pairs of layouts test the model here (raw requests to a stripe or mirror)" was said of EBS and of flash: of two
+/// SCSI disks of 1998.
+#[test]
+fn pairs_of_disks_test_neither_clouds_nor_flash() {
+    use lab::experiment::Experiment;
+    use lab::rig::sim::Sim;
+    use lab::{Keep, run};
+    let found = |drive: &str, volume: &str, work: &str| {
+        let text = format!(
+            "[volume]\ndrives = '4x{drive}'\n{volume}\n[workload.w]\nblock = '64KiB'\ncount = 20\n{work}\n"
+        );
+        let experiment = Experiment::parse("some.toml", &text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        Evidence::of(&ran.manifest, &ran.records(), &["mb_per_s"])
+    };
+    let stripe = "level = 'stripe'\ninterleave = ['16KiB', '64KiB']";
+    let disks = found("st118273lc", stripe, "");
+    assert!(disks.words(None).unwrap().starts_with("only 3 measured pairs"), "{disks:?}");
+    let nothing = "no measurement tests the model here (raw requests to a stripe or mirror)";
+    for drive in ["gp3[size=100GiB]", "980-pro-1tb"] {
+        assert_eq!(found(drive, stripe, "").words(None).unwrap(), nothing, "{drive}");
+    }
+    // md's cells are of both.
+    let writes = "kind = 'sequential'\nop = 'write'";
+    let raid5 = "level = 'md-raid5'\ninterleave = ['64KiB', '512KiB']";
+    let of = |drive: &str| found(drive, raid5, writes);
+    let [disk, flash, cloud] = ["st18000nm000j", "980-pro-1tb", "gp3[size=100GiB]"].map(of);
+    assert!(disk.pairs.len() > flash.pairs.len() && !flash.pairs.is_empty());
+    // What nothing tests is judged no finer than what something does.
+    assert!(cloud.pairs.is_empty() && cloud.near.iter().any(|pairs| !pairs.is_empty()));
+    assert!(cloud.difference() >= disk.difference(), "{}", cloud.difference());
 }
 
 /// Four pairs of 3 % were all wrong, and condemned a difference of 11 times of which they say nothing.

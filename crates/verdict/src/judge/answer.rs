@@ -15,6 +15,7 @@ use store::Manifest;
 use store::expression::Objective;
 use store::factor::Role;
 use store::quantity::Better;
+use store::record::short_key;
 use store::sample;
 
 /// One line below the answer: `next best`, and what it is.
@@ -38,6 +39,7 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     let value = amount(best.value, &verdict.unit);
     if others.is_empty() {
         return match verdict.left_out.len() {
+            0 if over_loads(verdict).is_some() => verdict.of_one(),
             0 => nothing_to_choose(&manifest.factors),
             _ => {
                 format!("Use {}: the only layout that meets every condition ({value}).", best.label)
@@ -146,6 +148,9 @@ impl Verdict {
     /// What is said where there is one layout alone, and so no answer.
     pub fn of_one(&self) -> String {
         let alone = "One layout alone, nothing to choose";
+        if let Some(values) = over_loads(self) {
+            return format!("{alone}: {values}.");
+        }
         match self.ranked.as_slice() {
             [one] if self.unit != SHARE_OF_BEST => {
                 let value = with_name(&self.objective, &amount(one.value, &self.unit));
@@ -155,6 +160,47 @@ impl Verdict {
             _ => format!("{alone}."),
         }
     }
+}
+
+/// What one layout does under the loads that were varied, and nothing else was: the least and the most of each workload.
+fn over_loads(verdict: &Verdict) -> Option<String> {
+    let mut of: Vec<&str> = Vec::new();
+    for situation in &verdict.situations {
+        let are_loads = situation.given.keys().all(|path| verdict.factors.role(path) == Role::Load);
+        if !are_loads {
+            return None;
+        }
+        if !of.contains(&situation.of.as_str()) {
+            of.push(&situation.of);
+        }
+    }
+    if verdict.situations.iter().all(|situation| situation.given.is_empty()) {
+        return None;
+    }
+    let ranges = of.into_iter().map(|name| {
+        let own = verdict.situations.iter().filter(|situation| situation.of == name);
+        range(verdict, &own.collect::<Vec<_>>())
+    });
+    Some(listed(&ranges.collect::<Vec<_>>()))
+}
+
+/// `w 0.546 MB/s at every depth`, or `w 0.55 MB/s (kind random) to 31 MB/s (kind sequential)`.
+fn range(verdict: &Verdict, of: &[&Situation]) -> String {
+    let by_value = |a: &&&Situation, b: &&&Situation| a.value.total_cmp(&b.value);
+    let ends = [of.iter().min_by(by_value), of.iter().max_by(by_value)];
+    let [least, most] = ends.map(|end| end.copied().unwrap_or(of[0]));
+    let [low, high] = [least, most].map(|end| amount(end.value, &end.unit));
+    let name = with_name(&least.of, &low);
+    if of.len() == 1 {
+        return name;
+    }
+    if low == high {
+        let keys: Vec<String> =
+            least.given.keys().map(|path| short_key(path).to_string()).collect();
+        return format!("{name} at every {}", listed(&keys));
+    }
+    let [at_least, at_most] = [least, most].map(|end| verdict.factors.label(&end.given));
+    format!("{name} ({at_least}) to {high} ({at_most})")
 }
 
 /// `fastest` of times and rates, and `best` of anything else; where others are as good under some load, that too.
@@ -439,6 +485,35 @@ pub(super) fn of(objective: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::with_name;
+    use crate::judge::{Verdict, Wishes};
+
+    /// A varied depth had no first line, and a varied kind began with "Why", which ranked one load above the other.
+    #[test]
+    fn one_layout_under_several_loads_is_told_by_its_range() {
+        use lab::experiment::Experiment;
+        use lab::rig::sim::Sim;
+        use lab::{Keep, run};
+        let of = |keys: &str| {
+            let text = format!(
+                "[volume]\ndrives = 'wd740gd'\n[workload.w]\nblock = '4KiB'\ncount = 40\n{keys}\n"
+            );
+            let experiment = Experiment::parse("some.toml", &text).unwrap();
+            let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+            Verdict::new(&ran.manifest, &ran.records(), &Wishes::default()).unwrap()
+        };
+        let begins = "One layout alone, nothing to choose: w ";
+        let kinds = of("kind = ['random', 'sequential']").answer;
+        assert!(kinds.starts_with(begins), "{kinds}");
+        assert!(kinds.contains(" MB/s (kind random) to "), "{kinds}");
+        assert!(kinds.ends_with(" MB/s (kind sequential)."), "{kinds}");
+        let depths = of("kind = 'random'\ndepth = [1, 64]").answer;
+        assert!(
+            depths.contains(" (depth 1) to ") || depths.contains(" at every depth"),
+            "{depths}"
+        );
+        // With nothing varied nothing was asked.
+        assert_eq!(of("kind = 'random'").answer, "");
+    }
 
     #[test]
     fn a_unit_is_said_once() {

@@ -52,6 +52,9 @@ fn semicolons(labels: &[String]) -> String {
     }
 }
 
+/// So many layouts that are alike are named; more are counted.
+const LABELS_MAX: usize = 5;
+
 /// The first that is behind, and the last.
 pub(super) fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     let behind: Vec<&Ranked> =
@@ -59,6 +62,19 @@ pub(super) fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     let by = |other: &Ranked| slower(other.behind, verdict.better, &verdict.unit);
     let (next, last) = (behind.first()?, behind.last()?);
     let called = |of: &Ranked| verdict.names_of_what_matters(std::iter::once(of)).concat();
+    let mut in_order = behind.clone();
+    in_order.sort_by(|a, b| compare_all(a.at.values(), b.at.values()));
+    let distinct = verdict.names_of_what_matters(in_order.into_iter());
+    // Those that are as far behind in words are one group: "64, 37 % slower; last 128 and 256, 37 % slower".
+    if by(next) == by(last) && distinct.len() > 1 {
+        let labels = if distinct.len() > LABELS_MAX {
+            let more = format!("{} more", distinct.len() - LABELS_MAX + 1);
+            [&distinct[..LABELS_MAX - 1], &[more]].concat()
+        } else {
+            distinct
+        };
+        return Some(point("next best", format!("{}, {}", semicolons(&labels), by(next))));
+    }
     let mut text = format!("{}, {}", called(next), by(next));
     if !verdict.is_the_same(&last.at, &next.at) {
         let is_last = |other: &Ranked| other.at == last.at;
@@ -70,4 +86,26 @@ pub(super) fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
         text = format!("{text}; last {}, {}", semicolons(&labels), by(last));
     }
     Some(point("next best", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::{Verdict, Wishes};
+    use lab::experiment::Experiment;
+    use lab::rig::sim::Sim;
+    use lab::{Keep, run};
+
+    /// "64, 37 % slower; last 128 and 256, 37 % slower": three that are alike were two groups.
+    #[test]
+    fn layouts_that_are_as_far_behind_are_one_group() {
+        let text = "[host]\nname = 'ultra2-netbsd-3'\nmax_transfer = '32KiB'\n[volume]\ndrives = '2xst118273lc'\nlevel = 'stripe'\n\
+                    interleave = [32, 64, 128, 256]\n[drive]\nwrite_cache = true\n[run]\nrepeats = 1\n[workload.r]\nkind = 'dd'\n\
+                    op = 'read'\nblock = '1MiB'\ncount = 60\n";
+        let experiment = Experiment::parse("some.toml", text).unwrap();
+        let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+        let verdict = Verdict::new(&ran.manifest, &ran.records(), &Wishes::default()).unwrap();
+        let next = verdict.points.iter().find(|point| point.about == "next best").unwrap();
+        let begins = "64 (32 KiB), 128 (64 KiB) and 256 (128 KiB), ";
+        assert!(next.text.starts_with(begins) && !next.text.contains("last"), "{}", next.text);
+    }
 }
