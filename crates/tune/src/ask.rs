@@ -41,16 +41,16 @@ impl Question {
     ///
     /// Where that is no text, or no list of texts, and where layouts must be safe on drives whose caches were asked to be on.
     pub fn with_wishes_of_work(self) -> Result<Question> {
+        let asks_safe = self.work.asks_safe();
+        if self.safe || asks_safe {
+            let asker = if self.safe { "--safe" } else { "[ask] safe = true" };
+            self.caches_may_be_off(asker)?;
+        }
         let [mut subject_to, objective] = self.work.asked()?;
         for own in self.subject_to {
             if !subject_to.contains(&own) {
                 subject_to.push(own);
             }
-        }
-        let asks_safe = self.work.asks_safe();
-        if self.safe || asks_safe {
-            let asker = if self.safe { "--safe" } else { "[ask] safe = true" };
-            self.caches_may_be_off(asker)?;
         }
         Ok(Question {
             safe: self.safe || asks_safe,
