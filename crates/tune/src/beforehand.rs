@@ -577,7 +577,7 @@ mod tests {
              drives more or fewer do not either"
         );
         // Three copies over seven with a spare are lost less often.
-        let more = said(&["loss_5y <= 1e-3"]);
+        let more = said(&["loss_5y <= 5e-4"]);
         assert!(more.ends_with("(0.36 %); `--survive 2 --spares 1` has what meets them"), "{more}");
         assert!(
             said(&["loss_5y <= 1e-4"]).ends_with("; `--survive 2 --spares 2` has what meets them")
