@@ -8,8 +8,8 @@ use lab::experiment::Trial;
 use lab::map::unused;
 
 /// Says what to do with what stays unused on the volume of a trial, behind what the verdict says of it where it does.
-pub(crate) fn say(lines: &mut Vec<(String, String)>, trial: &Trial) {
-    let Some((said, to_do)) = of_trial(trial) else { return };
+pub(crate) fn say(lines: &mut Vec<(String, String)>, trial: Option<&Trial>) {
+    let Some((said, to_do)) = trial.and_then(of_trial) else { return };
     match lines.iter_mut().find(|(about, _)| about == "unused") {
         Some((_, text)) => *text = format!("{text}; {to_do}"),
         None => lines.push(("unused".into(), format!("{said}; {to_do}"))),
