@@ -27,6 +27,7 @@ mod raid10;
 mod segments;
 mod stripe;
 mod table;
+mod unused;
 
 pub use concat::Concat;
 pub use level::{LEVELS, Level, NestedLevel, NoSuchLevel, md_data_offset_sectors};
@@ -38,6 +39,7 @@ pub use raid0::{Dealing, Raid0};
 pub use raid10::{Raid10, Spread};
 pub use segments::{Part, Segments};
 pub use stripe::Stripe;
+pub use unused::unused;
 
 use crate::units::format_sectors;
 use crate::{Health, Place, Plan, Request, SECTOR_BYTES, Unservable};

@@ -11,5 +11,6 @@ pub mod straddle;
 pub mod vector;
 mod volume;
 
+pub use block::layout::unused;
 pub use pieces::{Asked, Piece};
-pub use volume::{Member, Sizes, Volume, parse_member_sizes, unused};
+pub use volume::{Member, Sizes, Volume, parse_member_sizes};

@@ -26,7 +26,10 @@ pub struct Chain {
     pub uneven: Vec<f64>,
     /// Rebuilds in an hour.
     pub rebuilds_per_h: f64,
-    /// Whether all that are down are rebuilt side by side, each at that rate.
+    /// Whether all that are down are rebuilt side by side, each at that rate; or one after another, each in the same time.
+    ///
+    /// Both end alike: p + 1 are down together only while the first of them is not back after its time x, and the others
+    /// fail in it in x^p / p! ways. Without memory, one after another, that is x^p.
     pub side_by_side: bool,
     /// How much likelier a failure is once another member is down.
     pub acceleration: f64,
@@ -82,6 +85,32 @@ pub fn within(hours: f64, mean_h: f64) -> f64 {
     -(-hours / mean_h).exp_m1()
 }
 
+/// The probability that within `hours` something goes bad, which it does so often in an hour, and is then needed before
+/// it is mended: two steps, one after the other.
+///
+/// With x and y for both rates times the hours that is x y (φ(x) − φ(y)) / (y − x), where φ(x) = (1 − e^−x) / x. Each once
+/// in five years, in five years: 1 − 2/e = 26 %; x y / 2, as for rare things, would be 50 %.
+pub fn bad_when_needed(hours: f64, bad_per_h: f64, needed_per_h: f64) -> f64 {
+    // Below this the difference loses digits, and the series does not need many terms.
+    const SMALL: f64 = 0.5;
+    const TERMS: u32 = 16;
+    let [bad, needed] = [bad_per_h, needed_per_h].map(|rate| rate * hours);
+    if bad.max(needed) > SMALL {
+        let apart = needed - bad;
+        let waiting = if apart.abs() < 1e-9 { 1.0 } else { -(-apart).exp_m1() / apart };
+        return 1.0 - (-bad).exp() * (1.0 + bad * waiting);
+    }
+    // 1/2! − (x + y)/3! + (x² + x y + y²)/4! − …
+    let (mut sum, mut products, mut power, mut factorial) = (0.0, 1.0, 1.0, 2.0);
+    for term in 0..TERMS {
+        sum += products / factorial;
+        power *= needed;
+        products = bad * products + power;
+        factorial *= -f64::from(term + 3);
+    }
+    bad * needed * sum
+}
+
 /// The probability that a read of so many bytes meets an unreadable bit, where one in 1/`per_bit` is.
 ///
 /// 6 TB at 1e-14: 38.1 %. Written as 1 − (1 − 1e-15)^n it would lose digits: 1.44e15 bits give 0.76280, not 0.76307.
@@ -124,6 +153,27 @@ mod tests {
         let failures = 6.0 * unreadable.failures_per_h;
         assert!((rest - 1.0 / (failures + 0.5)).abs() < 1e-9, "{rest}");
         assert!((chain(4, 0).end_h() - 250.0).abs() < 1e-9);
+    }
+
+    /// Beside the sum over many small steps, and over the seam between the two ways to compute it.
+    #[test]
+    fn what_is_bad_when_it_is_needed_takes_two_steps() {
+        let once = bad_when_needed(5.0, 0.2, 0.2);
+        assert!((once - (1.0 - 2.0 / std::f64::consts::E)).abs() < 1e-12, "{once}");
+        assert!(
+            (bad_when_needed(720.0, 1e-9, 1e-12) / (720.0_f64.powi(2) * 5e-22) - 1.0).abs() < 1e-5
+        );
+        for (bad, needed) in
+            [(0.49, 0.3), (0.51, 0.3), (0.1, 0.499), (0.1, 0.501), (3.0, 40.0), (0.0, 9.0)]
+        {
+            let steps = 200_000_u32;
+            let step = 1.0 / f64::from(steps);
+            let at = |index: u32| (f64::from(index) + 0.5) * step;
+            let of = |time: f64| bad * (-bad * time).exp() * -(-needed * (1.0 - time)).exp_m1();
+            let sum: f64 = (0..steps).map(|index| of(at(index)) * step).sum();
+            let found = bad_when_needed(1.0, bad, needed);
+            assert!((found - sum).abs() < 1e-8, "{bad} {needed}: {found} {sum}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::beforehand::{Parted, with_names};
 use crate::credit;
 use crate::question::Question;
-use crate::work::Work;
+use crate::work::{Work, names_its_cache};
 use lab::rig::Rig;
 use lab::run::Run;
 use lab::{Error, Result};
@@ -39,8 +39,13 @@ impl Question {
     ///
     /// # Errors
     ///
-    /// Where that is no text, or no list of texts.
+    /// Where that is no text, or no list of texts, and where layouts must be safe on drives whose caches were asked to be on.
     pub fn with_wishes_of_work(self) -> Result<Question> {
+        let asks_safe = self.work.asks_safe();
+        if self.safe || asks_safe {
+            let asker = if self.safe { "--safe" } else { "[ask] safe = true" };
+            self.caches_may_be_off(asker)?;
+        }
         let [mut subject_to, objective] = self.work.asked()?;
         for own in self.subject_to {
             if !subject_to.contains(&own) {
@@ -48,11 +53,31 @@ impl Question {
             }
         }
         Ok(Question {
-            safe: self.safe || self.work.asks_safe(),
+            safe: self.safe || asks_safe,
             objective: self.objective.or_else(|| objective.into_iter().next()),
             subject_to,
             ..self
         })
+    }
+
+    /// What must be safe has caches off, and nobody has asked for them to be on.
+    fn caches_may_be_off(&self, asker: &str) -> Result<()> {
+        let drive = &self.drives.drive;
+        let on_by_name = names_its_cache(drive) && drive.write_cache();
+        let stated = self.work.tables.get("drive").and_then(|of| of.get("write_cache"));
+        let is_stated = self.work.names_caches && stated.and_then(Value::as_bool) == Some(true);
+        if !drive.takes("write_cache") || !(on_by_name || is_stated) {
+            return Ok(());
+        }
+        let other = if is_stated {
+            "drive.write_cache=true".to_string()
+        } else {
+            format!("--drives {}", drive.name)
+        };
+        Err(Error::input(format!(
+            "`{asker}` and `{other}` contradict each other: what is safe has the drives' write caches off, as a power cut takes what \
+             they hold; leave out one of them"
+        )))
     }
 
     /// Whether it can be answered, before anything runs.
@@ -156,6 +181,25 @@ mod tests {
         assert_eq!(both.objective, objective);
         let none = question("4x wd740gd", "postgres", 1).with_wishes_of_work().unwrap();
         assert!(!none.safe && none.subject_to.is_empty() && none.objective.is_none());
+    }
+
+    /// `--safe` decided it in silence, and the recipe turned the caches off "as was asked".
+    #[test]
+    fn safe_and_caches_on_contradict_each_other() {
+        let refused = |drives: &str, set: &str| {
+            let mut asked = Question { safe: true, ..question(drives, "backup", 1) };
+            if !set.is_empty() {
+                asked.work.set(set).unwrap();
+            }
+            asked.with_wishes_of_work().err().map(|error| error.to_string())
+        };
+        let said = refused("4x st18000nm000j", "drive.write_cache=true").unwrap();
+        assert!(said.starts_with("`--safe` and `drive.write_cache=true` contradict"), "{said}");
+        let named = "st18000nm000j[write_cache=true]";
+        let said = refused(&format!("4x {named}"), "").unwrap();
+        assert!(said.contains(&format!("`--drives {named}`")), "{said}");
+        assert_eq!(refused("4x st18000nm000j", "drive.write_cache=false"), None);
+        assert_eq!(refused("4x st18000nm000j", ""), None);
     }
 
     impl Question {

@@ -19,17 +19,28 @@ pub struct Decides {
     /// Whether there are cells enough for that to be said.
     #[serde(skip)]
     is_sound: bool,
+    /// Whether no two of the layouts differ by more than what the verdict calls a tie.
+    #[serde(skip)]
+    all_tie: bool,
 }
 
 impl Decides {
     /// What the layouts of a verdict say.
     pub(crate) fn of(verdict: &Verdict) -> Decides {
+        Decides::judged_by(verdict, verdict)
+    }
+
+    /// The same, of which `judge` says what a tie is.
+    fn judged_by(verdict: &Verdict, judge: &Verdict) -> Decides {
         let Some(effects) = verdict.effects.first() else { return Decides::default() };
         let share = |of: &verdict::judge::effects::FactorEffect| FactorShare {
             name: of.factor.clone(),
             variance_share: of.variance_share,
         };
+        let ends = verdict.ranked.first().zip(verdict.ranked.last());
+        let apart = ends.map(|(first, last)| verdict.better.ahead(first.value, last.value).exp());
         Decides {
+            all_tie: apart.is_some_and(|apart| apart <= judge.tie_ratio()),
             factors: effects.factors.iter().map(share).collect(),
             interaction_and_noise: Some(effects.unexplained),
             is_sound: effects.degrees >= DEGREES_MIN,
@@ -40,7 +51,7 @@ impl Decides {
     pub(crate) fn of_question(tried: &Tried<'_>, verdict: &Verdict) -> Result<Decides> {
         Ok(match tried.short.as_slice() {
             [] => Decides::of(verdict),
-            _ => Decides::of(&tried.short_verdict()?),
+            _ => Decides::judged_by(&tried.short_verdict()?, verdict),
         })
     }
 
@@ -56,7 +67,8 @@ impl Decides {
         let said = |of: &FactorShare| format!("{} {}", name(&of.name), percent(of.variance_share));
         let said: Vec<String> = factors.into_iter().map(said).collect();
         let text = format!(
-            "{} of the variance between layouts; interaction and noise {}",
+            "{}{} of the variance between layouts; interaction and noise {}",
+            if self.all_tie { "by the model alone, as all layouts tie: " } else { "" },
             said.join(", "),
             percent(rest)
         );
@@ -84,11 +96,16 @@ mod tests {
             factors: vec![share("interleave", 0.001), share("level/stripe_cache", 0.93)],
             interaction_and_noise: Some(0.069),
             is_sound: true,
+            all_tie: false,
         };
         let said = decides.line(of_md).unwrap();
         let text = "level and stripe cache 93 %, chunk below 1 % of the variance between layouts; \
                     interaction and noise 7 %";
         assert_eq!(said, ("decides".into(), text.into()));
+        // "Chunk 100 %, noise below 1 %" stood under "differences below 35 % are ties".
+        let ties = Decides { all_tie: true, ..decides.clone() };
+        let said = format!("by the model alone, as all layouts tie: {text}");
+        assert_eq!(ties.line(of_md), Some(("decides".into(), said)));
         // One factor decides all, and too few cells say nothing.
         let few = Decides { is_sound: false, ..decides.clone() };
         let one = Decides { factors: vec![share("level", 0.9)], ..decides };

@@ -7,15 +7,22 @@ use lab::catalogue;
 use lab::experiment::Trial;
 use lab::map::unused;
 
-/// What stays unused on the volume of a trial, and what to do with it.
-pub(crate) fn line(trial: &Trial) -> Option<(String, String)> {
+/// Says what to do with what stays unused on the volume of a trial, behind what the verdict says of it where it does.
+pub(crate) fn say(lines: &mut Vec<(String, String)>, trial: Option<&Trial>) {
+    let Some((said, to_do)) = trial.and_then(of_trial) else { return };
+    match lines.iter_mut().find(|(about, _)| about == "unused") {
+        Some((_, text)) => *text = format!("{text}; {to_do}"),
+        None => lines.push(("unused".into(), format!("{said}; {to_do}"))),
+    }
+}
+
+fn of_trial(trial: &Trial) -> Option<(String, String)> {
     let members = &trial.setup.volume.members;
     let sectors: Option<Vec<u64>> =
         members.iter().map(|member| member.drive().map(|drive| drive.sectors())).collect();
     let sectors = sectors?;
     let layout = trial.setup.volume.layout().ok()?;
-    let said = unused(&*layout, &sectors)?;
-    Some(("unused".into(), format!("{said}; {}", to_do(&sectors))))
+    Some((unused(&*layout, &sectors)?, to_do(&sectors)))
 }
 
 /// What to do with what stays unused: btrfs puts each chunk of raid1 on the two drives with the most room, so that it uses all
@@ -138,12 +145,9 @@ mod tests {
                  [workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 10\n"
             )
         };
-        let said = |level: &str| line(&asked(&text(level)).1.trials[0]);
-        let (about, said_of_raid5) = said("md-raid5").unwrap();
-        assert!(
-            about == "unused" && said_of_raid5.starts_with("8 TB stay unused: "),
-            "{said_of_raid5}"
-        );
+        let said = |level: &str| of_trial(&asked(&text(level)).1.trials[0]);
+        let (said_of_raid5, _) = said("md-raid5").unwrap();
+        assert!(said_of_raid5.starts_with("8 TB stay unused: "), "{said_of_raid5}");
         assert_eq!(said("md-stripe"), None);
     }
 }

@@ -281,7 +281,7 @@ fn answered(
     let what_if = what_if(posed, &space, (open, clock), ([&verdict, judged], &records))?;
     let WhatIf { reasons, in_doubt, sensitivity, not_tried } = what_if;
     let mut lines = said.lines(risk.as_ref(), &front, &beside);
-    lines.extend(best.and_then(|best| mixed::line(&space.trials[best])));
+    mixed::say(&mut lines, best.map(|best| &space.trials[best]));
     lines.extend(posed.known_line(&space, best, beforehand));
     let is_best = |row: &FrontRow| answer == Some(&row.at);
     lines.extend(degraded::lines(&front, is_best, verdict.better, is_modelled));

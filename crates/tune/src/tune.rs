@@ -179,7 +179,26 @@ fn points_of(
     (verdict, there): (&Verdict, Option<&Verdict>),
 ) -> Result<Vec<Point>> {
     let own = || verdict.points_for(&first.at, &tried.manifest, &tried.records, &tried.wishes());
-    there.map_or_else(own, |there| Ok(there.points.clone()))
+    let points = there.map_or_else(own, |there| Ok(there.points.clone()))?;
+    Ok(by_name(points, there.unwrap_or(verdict), tried.candidates))
+}
+
+/// The same with the names that the answer has for its layouts: `interleave 512KiB, level md-raid10-n3, stripe_cache 256` is
+/// what the search called one, and a RAID 10 has no stripe cache.
+fn by_name(mut points: Vec<Point>, verdict: &Verdict, candidates: &[Candidate]) -> Vec<Point> {
+    let name = |of: &Ranked| {
+        let candidate = candidates.iter().find(|candidate| is_at(candidate, &of.at))?;
+        Some((of.label.clone(), candidate.name()))
+    };
+    let mut names: Vec<(String, String)> = verdict.ranked.iter().filter_map(name).collect();
+    // A label may begin as another does.
+    names.sort_by_key(|(label, _)| std::cmp::Reverse(label.len()));
+    for point in &mut points {
+        for (label, name) in &names {
+            point.text = point.text.replace(label, name);
+        }
+    }
+    points
 }
 
 /// What is tried once it is known what to build.

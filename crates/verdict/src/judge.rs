@@ -28,6 +28,7 @@ mod of_bitmap;
 mod of_clock;
 mod of_factors;
 mod of_host;
+mod of_room;
 mod of_trials;
 mod once;
 pub mod pareto;
@@ -341,6 +342,7 @@ impl Verdict {
         verdict.points.extend(aim::turned_round(&aims, wishes));
         verdict.points.extend(risk::left_by_safe(&verdict, wishes));
         verdict.points.extend(constraints::told(&verdict, &layouts, wishes)?);
+        verdict.points.extend(of_room::told(&verdict));
         verdict.points.extend(fill::of(&verdict, manifest));
         verdict.points.extend(guessed::of_drives(manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);

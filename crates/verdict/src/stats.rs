@@ -32,13 +32,23 @@ pub fn median(samples: &[f64]) -> Option<f64> {
 
 /// The ranks of samples from 1, ties sharing the mean of theirs.
 pub(crate) fn ranks(samples: &[f64]) -> Vec<f64> {
+    ranks_within(samples, |_| 0.0)
+}
+
+/// The same where what lies within a share of a sample ties with it; `tie` is that of each by its place, as a logarithm.
+pub(crate) fn ranks_within(samples: &[f64], tie: impl Fn(usize) -> f64) -> Vec<f64> {
+    // Beyond it exponentials have no number.
+    const LOG_MAX: f64 = 700.0;
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     samples
         .iter()
-        .map(|sample| {
-            let below = sorted.partition_point(|other| other < sample);
-            let up_to = sorted.partition_point(|other| other <= sample);
+        .enumerate()
+        .map(|(place, sample)| {
+            let tie = tie(place).min(LOG_MAX);
+            let [least, most] = [-tie, tie].map(|by| sample + sample.abs() * by.exp_m1());
+            let below = sorted.partition_point(|other| *other < least);
+            let up_to = sorted.partition_point(|other| *other <= most);
             f64::midpoint(below as f64 + 1.0, up_to as f64)
         })
         .collect()
@@ -48,13 +58,18 @@ pub(crate) fn ranks(samples: &[f64]) -> Vec<f64> {
 /// vary, for then there is nothing to order.
 pub fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     assert_eq!(a.len(), b.len(), "samples come in pairs");
-    let (a, b) = (ranks(a), ranks(b));
-    let mean = f64::midpoint(a.len() as f64, 1.0);
-    let product = |x: &[f64], y: &[f64]| -> f64 {
-        x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum()
+    correlation(&ranks(a), &ranks(b))
+}
+
+/// Pearson's correlation; `None` where either side does not vary.
+pub(crate) fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    let product = |x: &[f64], mean_x: f64, y: &[f64], mean_y: f64| -> f64 {
+        x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum()
     };
-    let spread = (product(&a, &a) * product(&b, &b)).sqrt();
-    (spread > 0.0).then(|| product(&a, &b) / spread)
+    let spread = (product(a, mean_a, a, mean_a) * product(b, mean_b, b, mean_b)).sqrt();
+    (spread > 0.0).then(|| product(a, mean_a, b, mean_b) / spread)
 }
 
 #[cfg(test)]
@@ -72,6 +87,16 @@ mod tests {
     #[test]
     fn equal_numbers_share_a_rank_whatever_their_sign() {
         assert_eq!(ranks(&[0.0, 2.0, -0.0, -1.0]), [2.5, 4.0, 2.5, 1.0]);
+    }
+
+    /// 100 and 104 tie within 5 %, and 104 and 108; 100 and 108 do not. An infinite share ties all.
+    #[test]
+    fn what_is_within_a_share_shares_a_rank() {
+        let within = |tie: f64| ranks_within(&[100.0, 104.0, 108.0, 300.0], |_| tie);
+        assert_eq!(within(0.05), [1.5, 2.0, 2.5, 4.0]);
+        assert_eq!(within(0.0), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(within(f64::INFINITY), [2.5; 4]);
+        assert_eq!(ranks_within(&[0.0, 0.0, 1.0], |_| f64::INFINITY), [1.5, 1.5, 2.0]);
     }
 
     #[test]

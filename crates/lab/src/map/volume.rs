@@ -6,8 +6,8 @@ use crate::formats::ccd::Ccd;
 use crate::formats::dm::Dm;
 use crate::formats::mdadm::Md;
 use crate::formats::raidctl::Raid;
-use block::layout::{LEVELS, Layout, Level, Offset, md_data_offset_sectors};
-use block::{Place, units};
+use block::layout::{LEVELS, Layout, Level, Offset, md_data_offset_sectors, unused};
+use block::units;
 
 /// A layout over named members.
 pub struct Volume {
@@ -300,23 +300,6 @@ impl Volume {
     }
 }
 
-/// What stays unused of members of several sizes, each of which gives as much as the smallest: said where it is a hundredth of
-/// them or more.
-pub fn unused(layout: &dyn Layout, members: &[u64]) -> Option<String> {
-    let least = members.iter().copied().min()?;
-    let more: u64 = members.iter().map(|sectors| sectors - least).sum();
-    let is_used = |(member, &sectors): (usize, &u64)| {
-        let middle = Place { member: member as u32, sector: least + (sectors - least) / 2 };
-        sectors > least && layout.holds(middle).0.is_some()
-    };
-    if more * 100 < members.iter().sum::<u64>() || members.iter().enumerate().any(is_used) {
-        return None;
-    }
-    let [more, least] =
-        [more, least].map(|sectors| units::format_decimal(sectors * units::SECTOR_BYTES));
-    Some(format!("{more} stay unused: every member gives as much as the smallest, {least}"))
-}
-
 /// What of each member of an md array holds data.
 struct MdSizes {
     offsets: Vec<u64>,
@@ -417,6 +400,7 @@ fn offset_behind(interleave_sectors: Option<u64>, data_sectors: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use block::Place;
 
     fn of(level: &str, members: &[u64], reserved: Option<u64>) -> Result<Volume> {
         let sizes = Sizes { given: Vec::new(), of_path: &|_| None };

@@ -331,6 +331,14 @@ fn is_repeated(verdict: &Verdict) -> bool {
     verdict.ranked.iter().any(|ranked| ranked.trials > 1)
 }
 
+/// What is said of repeats that do not vary.
+const ALL_THE_SAME: &str = "all repeats are the same";
+
+/// Whether it is 0 to the digits that are printed.
+fn is_none(noise: &Noise) -> bool {
+    noise.source == NoiseSource::Repeats && percent(noise.log_sd) == percent(0.0)
+}
+
 /// How far trials of one layout lie apart.
 fn noise(verdict: &Verdict) -> Option<String> {
     let noise = &verdict.noise;
@@ -345,11 +353,7 @@ fn noise(verdict: &Verdict) -> Option<String> {
         }
         NoiseSource::Trials => {
             let luck = percent(Noise { model_error: 0.0, ..*noise }.half_width(1, 1).exp_m1());
-            let ran = if is_repeated(verdict) {
-                "all repeats are the same"
-            } else {
-                "each cell ran once"
-            };
+            let ran = if is_repeated(verdict) { ALL_THE_SAME } else { "each cell ran once" };
             format!("{ran}, which leaves {luck} of a difference to luck")
         }
         NoiseSource::Repeats => {
@@ -363,6 +367,9 @@ fn noise(verdict: &Verdict) -> Option<String> {
             let pairs = noise.pairs.map_or_else(String::new, |pairs| {
                 format!(" ({} between pairs with the same seed)", percent(pairs.log_sd))
             });
+            if is_none(noise) {
+                return Some(ALL_THE_SAME.into());
+            }
             format!("{of} vary by {}{pairs}", percent(noise.log_sd))
         }
     })
@@ -387,7 +394,8 @@ fn must(verdict: &Verdict) -> String {
     } else {
         ""
     };
-    let more = if trials.iter().all(|&trials| trials == few) {
+    // What does not vary is no surer with more trials.
+    let more = if is_none(&verdict.noise) || trials.iter().all(|&trials| trials == few) {
         ""
     } else {
         ", and larger ones where a layout ran fewer times"

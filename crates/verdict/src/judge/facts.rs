@@ -2,7 +2,7 @@
 
 use super::layouts::Layout;
 use crate::stated::Stated;
-use block::layout::Level;
+use block::layout::{Level, unused};
 use block::units::SECTOR_BYTES;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -51,6 +51,9 @@ pub struct Facts {
     /// The part of it at its end that is on fewer drives, which are larger than the others.
     #[serde(skip)]
     pub narrower: Option<Narrower>,
+    /// What members of several sizes leave unused, where that is much, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unused: Option<String>,
     /// What else there is to know of a power cut, where what it loses is not known from the results.
     pub unknown_in_crash: Option<String>,
 }
@@ -100,6 +103,7 @@ impl Facts {
             compared_after_crash: self.compared_after_crash.or(other.compared_after_crash),
             erased_together: self.erased_together.or(other.erased_together),
             unknown_in_crash: self.unknown_in_crash.or(other.unknown_in_crash),
+            unused: self.unused.filter(|own| Some(own) == other.unused.as_ref()),
             narrower: self.narrower.filter(|_| self.narrower == other.narrower),
         }
     }
@@ -163,9 +167,10 @@ impl Facts {
         else {
             return facts;
         };
-        let volume =
-            |members: &[u64]| Some(level.lay_out(interleave_sectors, members).ok()?.sectors());
+        let laid_out = |members: &[u64]| level.lay_out(interleave_sectors, members).ok();
+        let volume = |members: &[u64]| Some(laid_out(members)?.sectors());
         facts.usable_bytes = volume(&sectors).map(|sectors| sectors * SECTOR_BYTES);
+        facts.unused = laid_out(&sectors).and_then(|layout| unused(&*layout, &sectors));
         facts.narrower = narrower(level, &sectors, volume);
         facts
     }

@@ -2,6 +2,7 @@
 
 mod cells;
 mod models;
+mod order;
 
 pub use models::Model;
 
@@ -9,7 +10,7 @@ use crate::cells::CellSummary;
 use crate::judge::within;
 use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
-use crate::stats::{Interval, median, rank_correlation};
+use crate::stats::{Interval, median};
 use crate::tables::{figure, paragraphs, table, times};
 use cells::{alone, are_same, in_number, in_order, is_it, only_in};
 use models::Models;
@@ -49,7 +50,8 @@ pub struct Compared {
     /// All cells together, the second ÷ the first, where they measure the same thing: the mean of times and
     /// rates would say nothing.
     pub all: Option<Paired>,
-    /// Spearman's rank correlation of the two, over the cells of each workload.
+    /// Spearman's rank correlation of the two, over the cells of each workload where there are enough of them. Cells
+    /// within each other's noise tie.
     pub rank_correlation: Vec<(String, f64)>,
 }
 
@@ -79,6 +81,9 @@ pub struct ComparedCell {
     pub model: Model,
     /// How large that is, as a share; infinite where the model is no guide.
     pub model_error: f64,
+    /// Trials of the first, and of the second.
+    #[serde(skip)]
+    trials: [usize; 2],
 }
 
 /// What the interval of a cell is drawn from.
@@ -156,15 +161,10 @@ impl Compared {
                 cells.extend(compared.flatten());
             }
         }
-        fill_intervals(&mut cells, [(first, &ours), (second, &theirs)]);
+        let sides: [Side<'_, '_>; 2] = [(first, &ours), (second, &theirs)];
+        fill_intervals(&mut cells, sides);
         let alike = cells.windows(2).all(|two| two[0].unit == two[1].unit);
-        let mut workloads: Vec<&String> = cells.iter().map(|cell| &cell.workload).collect();
-        workloads.dedup();
-        let correlation = workloads.iter().filter_map(|workload| {
-            let mine = cells.iter().filter(|cell| cell.workload == **workload);
-            let (a, b): (Vec<f64>, Vec<f64>) = mine.map(|cell| (cell.first, cell.second)).unzip();
-            Some(((*workload).clone(), rank_correlation(&a, &b)?))
-        });
+        let noises = sides.map(|side| noise_of(&[side]));
         Compared {
             factors: first.manifest.factors.clone(),
             first: format!("{} on {}", first.manifest.name, first.manifest.rig),
@@ -176,7 +176,7 @@ impl Compared {
             alone_in_first: alone(&ours, |cell| in_both.iter().any(|[own, _]| is_it(own, cell))),
             alone_in_second: alone(&theirs, |cell| in_both.iter().any(|[_, own]| is_it(own, cell))),
             all: together(&cells).filter(|_| alike),
-            rank_correlation: correlation.collect(),
+            rank_correlation: order::correlations(&cells, noises),
             cells,
         }
     }
@@ -437,6 +437,7 @@ fn compare(
         judged: own.map_or(Judged::Others, |(judged, ..)| judged),
         model,
         model_error,
+        trials: [first.len(), second.len()],
     })
 }
 
@@ -449,25 +450,31 @@ fn pairs(a: &CellSummary<'_>, b: &CellSummary<'_>, sample: &str) -> Vec<(f64, f6
     a.records.iter().filter_map(of).collect()
 }
 
-/// Cells that were tried once are judged by the repeats of others, or by what the model may err.
-fn fill_intervals(cells: &mut [ComparedCell], of: [(&Results, &[CellSummary<'_>]); 2]) {
+/// One of the two, and its cells.
+type Side<'a, 'r> = (&'a Results, &'a [CellSummary<'r>]);
+
+/// What repeats say of the noise, or else what varied during each run.
+fn noise_of(of: &[Side<'_, '_>]) -> Noise {
     let samples_of = |results: &Results, cell: &CellSummary<'_>| -> Vec<Vec<f64>> {
         judged(&results.manifest, cell).iter().map(|of| cell.samples(of.sample)).collect()
     };
-    let noise_of = |of: &[&(&Results, &[CellSummary<'_>])]| {
-        let samples: Vec<Vec<f64>> = of
-            .iter()
-            .flat_map(|(results, cells)| cells.iter().flat_map(|cell| samples_of(results, cell)))
-            .collect();
-        let within: Vec<(f64, f64)> = of
-            .iter()
-            .flat_map(|(results, _)| results.records.iter().filter_map(within::spread))
-            .collect();
-        Noise::of(&samples, None, 0.0).or_within(&within)
-    };
-    let all = noise_of(&of.iter().collect::<Vec<_>>());
+    let samples: Vec<Vec<f64>> = of
+        .iter()
+        .flat_map(|(results, cells)| cells.iter().flat_map(|cell| samples_of(results, cell)))
+        .collect();
+    let within: Vec<(f64, f64)> = of
+        .iter()
+        .flat_map(|(results, _)| results.records.iter().filter_map(within::spread))
+        .collect();
+    Noise::of(&samples, None, 0.0).or_within(&within)
+}
+
+/// Cells that were tried once are judged by the repeats of others, or by what the model may err.
+fn fill_intervals(cells: &mut [ComparedCell], of: [Side<'_, '_>; 2]) {
+    let all = noise_of(&of);
     // How far a model's seeds lie apart says nothing of how far measurements do.
-    let measured: Vec<_> = of.iter().filter(|(results, _)| !results.manifest.modelled()).collect();
+    let measured: Vec<Side<'_, '_>> =
+        of.into_iter().filter(|(results, _)| !results.manifest.modelled()).collect();
     let of_measured = noise_of(&measured);
     for cell in cells.iter_mut().filter(|cell| cell.interval.is_none()) {
         let noise = if cell.model == Model::One { of_measured } else { all };
@@ -588,6 +595,30 @@ mod tests {
         let mut real = results(1, &faster);
         real.manifest.members.insert("0: a.img".into(), "file".into());
         assert_eq!(standing(&real).0, Judged::Unpaired);
+    }
+
+    /// 1085.2 beside 1085.4 MB/s came out as "rank correlation -1.00", of two cells.
+    #[test]
+    fn ties_and_a_few_cells_have_no_order() {
+        let run = |rates: &[f64]| {
+            let mut all = results(1, rates);
+            for record in &mut all.records {
+                record.at.insert("volume.interleave".into(), Json::from(record.trial));
+                record.repeat = 0;
+            }
+            all
+        };
+        let order = |first: &[f64], second: &[f64]| {
+            let compared = Compared::new(&run(first), &run(second));
+            assert_eq!(compared.cells.len(), first.len());
+            compared.rank_correlation.first().map(|(_, rank)| *rank)
+        };
+        assert_eq!(order(&[1085.4, 1085.2], &[103.2, 124.2]), None);
+        assert_eq!(order(&[1.0, 2.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 4.0]), None);
+        let up = [103.2, 124.2, 130.0, 140.0, 150.0];
+        assert_eq!(order(&[1085.4, 1085.2, 1085.1, 1085.0, 1084.9], &up), None);
+        assert_eq!(order(&up, &[1.0, 2.0, 3.0, 4.0, 5.0]), Some(1.0));
+        assert_eq!(order(&up, &[5.0, 4.0, 3.0, 2.0, 1.0]), Some(-1.0));
     }
 
     /// Repeats of one model do not differ by what it errs by, its layouts do once, and two models twice.
