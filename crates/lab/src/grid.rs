@@ -56,10 +56,18 @@ pub enum Measurements {
 /// As for the reader of that sort.
 pub fn measurements(label: &str, text: &str) -> Result<Measurements> {
     let header = rows::header(text);
-    if rows::has(&header, &loads::NEEDED) {
+    let has_more = |columns: &[&str], others: [&[&str]; 2]| {
+        let present = rows::present(&header, columns);
+        present > 0 && others.iter().all(|other| present > rows::present(&header, other))
+    };
+    let is_of = |columns: &[&str], others: [&[&str]; 2]| {
+        rows::has(&header, columns) || has_more(columns, others)
+    };
+    // Where one is missing, it is of the sort that it has most of.
+    if is_of(&loads::NEEDED, [&read::NEEDED, &series::NEEDED]) {
         return read_loads(label, text).map(Measurements::Loads);
     }
-    if rows::has(&header, &series::NEEDED) {
+    if is_of(&series::NEEDED, [&read::NEEDED, &loads::NEEDED]) {
         return read_series(label, text).map(Measurements::Series);
     }
     read(label, text).map(Measurements::Cells)

@@ -27,7 +27,7 @@ use crate::record::{Record, plain};
 use crate::text::Source;
 use flate2::bufread::MultiGzDecoder;
 use serde_json::{Map, Value as Json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::Path;
 use store::factor::{Factors, Written};
@@ -260,18 +260,18 @@ pub fn join(tables: Vec<FileTable>) -> Table {
     joined
 }
 
-/// What was said of files: the first of them, and how many there are.
+/// What was said of files, and of which.
 struct Warned {
     /// The warning as the first file has it.
     whole: String,
     first: String,
-    files: usize,
+    files: BTreeSet<String>,
 }
 
 impl Warned {
     /// The warning in a line; `text` is without the file.
     fn told(self, text: &str) -> String {
-        match self.files {
+        match self.files.len() {
             1 => self.whole,
             files => format!("{text} ({files} files, the first {})", self.first),
         }
@@ -283,9 +283,14 @@ fn warn_once(warned: &mut Vec<(String, Warned)>, file: &str, warnings: Vec<Strin
     for whole in warnings {
         let text = whole.strip_prefix(file).and_then(|rest| rest.strip_prefix(": "));
         let text = text.unwrap_or(&whole).to_string();
-        match warned.iter_mut().find(|(known, of)| *known == text && of.first != file) {
-            Some((_, known)) => known.files += 1,
-            None => warned.push((text, Warned { whole, first: file.into(), files: 1 })),
+        match warned.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, known)) => {
+                known.files.insert(file.into());
+            }
+            None => {
+                let files = BTreeSet::from([file.to_string()]);
+                warned.push((text, Warned { whole, first: file.into(), files }));
+            }
         }
     }
 }

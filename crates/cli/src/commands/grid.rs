@@ -143,6 +143,20 @@ fn left_out(left_out: &[(String, usize)]) -> String {
     lines.collect()
 }
 
+/// An error in percent, of a `fraction` of what was measured; above 200 % as how many times that.
+fn error(fraction: f64) -> String {
+    if fraction > 2.0 { times(1.0 + fraction) } else { format!("{:.1}", 100.0 * fraction) }
+}
+
+/// The same of what is modelled over what was measured, with its sign.
+fn signed_error(ratio: f64) -> String {
+    if ratio > 3.0 { times(ratio) } else { format!("{:+.1}", 100.0 * (ratio - 1.0)) }
+}
+
+fn times(ratio: f64) -> String {
+    if ratio > 20.0 { format!("about {ratio:.0} times") } else { format!("{ratio:.1} times") }
+}
+
 fn cells(judged: &[Judged]) -> String {
     let headings = ["measured", "modelled /s", "error %", "p99 us", "modelled"];
     let mut table = table(&headings.map(String::from), 1);
@@ -150,7 +164,7 @@ fn cells(judged: &[Judged]) -> String {
         table.add_row([
             one.cell.to_string(),
             format!("{:.0}", one.modelled.iops),
-            format!("{:+.1}", 100.0 * (one.modelled.iops / one.cell.iops - 1.0)),
+            signed_error(one.modelled.iops / one.cell.iops),
             one.cell.p99_us.map(|us| format!("{us:.0}")).unwrap_or_default(),
             format!("{:.0}", one.modelled.p99_us),
         ]);
@@ -169,14 +183,13 @@ fn listed(groups: &[Group]) -> String {
         "p99 within 1.5",
     ];
     let mut table = table(&headings.map(String::from), 1);
-    let percent = |fraction: f64| format!("{:.1}", 100.0 * fraction);
     for group in groups {
         table.add_row([
             group.group.clone(),
             group.cells.to_string(),
-            percent(group.median_error),
-            percent(group.p90_error),
-            percent(group.max_error),
+            error(group.median_error),
+            error(group.p90_error),
+            error(group.max_error),
             group.p99_ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
             group
                 .p99_within_half

@@ -72,8 +72,10 @@ impl Loads {
     /// Where none or several have, or no latency is left.
     pub fn of_device(mut self, wanted: Option<&str>) -> Result<Self> {
         if self.loads.is_empty() {
-            let why = self.passed_over.first().map_or("", |(_, why)| why.as_str());
-            return Err(Error::input(format!("the file has no latency to use: {why}")));
+            return Err(Error::input(match self.passed_over.first() {
+                Some((_, why)) => format!("the file has no latency to use: {why}"),
+                None => "the file has no row; give latencies of a device at loads".into(),
+            }));
         }
         let device = one_device(&self.devices(), wanted)?;
         self.loads.retain(|load| load.device == device);
@@ -89,7 +91,7 @@ impl Loads {
 /// Where a column is missing or a number is none; the message names the line.
 pub fn read_loads(label: &str, text: &str) -> Result<Loads> {
     let mut loads = Loads::default();
-    rows::each(label, text, &NEEDED, &mut |row| take(&mut loads, row))?;
+    rows::each(label, text, ("a file of loads", &NEEDED), &mut |row| take(&mut loads, row))?;
     Ok(loads)
 }
 
@@ -105,7 +107,9 @@ fn take(loads: &mut Loads, row: &Row<'_>) -> Result<()> {
     } else if reached.starts_with("no") && !reached.starts_with("not masked") {
         Some("the device did not reach the load".into())
     } else {
-        (reads_per_s < 1.0).then(|| "no reads were offered".into())
+        let too_few =
+            if reads_per_s > 0.0 { "less than 1 read a second was" } else { "no reads were" };
+        (reads_per_s < 1.0).then(|| format!("{too_few} offered"))
     };
     if let Some(why) = why {
         loads.passed_over.push((row.text("device").into(), why));
@@ -143,7 +147,8 @@ pub struct JudgedLoad {
     pub load: Load,
     /// As modelled, in us.
     pub modelled_us: f64,
-    /// Whether the model keeps up with the load; else its latencies grow for as long as it lasts.
+    /// Whether the model keeps up with the load, its reads and its writes; else its latencies grow for as long as it lasts, or
+    /// less is written beside them.
     pub keeps_up: bool,
 }
 
@@ -185,14 +190,15 @@ pub fn judge_loads(drive: &Drive, loads: &[Load]) -> Result<(Vec<JudgedLoad>, Ve
     let mut groups: BTreeMap<(u32, u64, bool), Vec<&JudgedLoad>> = BTreeMap::new();
     for one in &judged {
         let load = &one.load;
-        let key = (load.bytes, (load.percent * 1e4).round() as u64, load.written_per_s > 0);
+        // Of numbers above 0 the bits have the order.
+        let key = (load.bytes, load.percent.to_bits(), load.written_per_s > 0);
         groups.entry(key).or_default().push(one);
     }
     let mut rows: Vec<Group> = groups
         .into_iter()
-        .map(|((bytes, ten_thousandths, writes), of)| {
+        .map(|((bytes, percent, writes), of)| {
             let beside = if writes { " beside writes" } else { "" };
-            group(format!("read {bytes} p{}{beside}", ten_thousandths as f64 / 1e4), &of)
+            group(format!("read {bytes} p{}{beside}", f64::from_bits(percent)), &of)
         })
         .collect();
     if rows.len() > 1 {
@@ -213,7 +219,7 @@ const READS: std::ops::RangeInclusive<f64> = 3000.0..=60_000.0;
 const WRITE_BYTES: u64 = 131_072;
 const WRITES_IN_FLIGHT: u32 = 64;
 /// Reads that are done later than this after the last has come, as a share of the time, have waited for a drive that
-/// does not keep up.
+/// does not keep up; nor does it where it has written less than its rate by such a share.
 const BEHIND: f64 = 0.02;
 
 /// The latencies at these percentiles, in us, and whether the drive keeps up.
@@ -262,8 +268,12 @@ fn play(
         .iter()
         .map(|&percent| quantile_ns(latency_ns, percent / 100.0) as f64 / 1e3)
         .collect();
-    let most_s = (1.0 + BEHIND) * measured_s;
-    Ok((us, of_reads.elapsed_ns as f64 / 1e9 <= most_s))
+    let reads_keep_up = of_reads.elapsed_ns as f64 / 1e9 <= (1.0 + BEHIND) * measured_s;
+    // The last one may be due at the end.
+    let written = outcome.streams.get(1).map_or(0, |of_writes| of_writes.directions[1].bytes);
+    let due = (1.0 - BEHIND) * written_per_s as f64 * measured_s;
+    let writes_keep_up = (written + WRITE_BYTES) as f64 >= due;
+    Ok((us, reads_keep_up && writes_keep_up))
 }
 
 /// Streams, of which only what starts from a time on counts.
@@ -327,6 +337,56 @@ mod tests {
         assert!(said("x,512,0,9,p50,fast,,yes").contains("m.csv:2: `read_clat_us`: fast is"));
         assert!(said("x,500,0,9,p50,80,,yes").contains("m.csv:2: `read_bs`: 500 is not"));
         assert!(read_loads("m.csv", "device\nx\n").unwrap_err().to_string().contains("m.csv:1"));
+    }
+
+    /// It looked at reads alone. The disk writes 1.02 GB a second, and none of these reads waits for its writes.
+    #[test]
+    fn a_rate_of_writes_that_the_drive_does_not_keep_up_with_is_told() {
+        let drive = crate::catalogue::drive("i3en").unwrap();
+        let load = |written_per_s| Load {
+            device: "x".into(),
+            bytes: 512,
+            reads_per_s: 30_000,
+            written_per_s,
+            percent: 50.0,
+            us: 100.0,
+            is_reached: true,
+        };
+        let loads = [1_000_000, 900_000_000, 1_200_000_000, 20_000_000_000].map(load);
+        let (judged, groups) = judge_loads(&drive, &loads).unwrap();
+        let keeps_up: Vec<bool> = judged.iter().map(|one| one.keeps_up).collect();
+        assert_eq!(keeps_up, [true, true, false, false]);
+        assert_eq!(groups[0].behind, Some(2));
+    }
+
+    #[test]
+    fn a_group_is_called_as_its_percentile_is_written() {
+        let drive = crate::catalogue::drive("i3en").unwrap();
+        let load = |percent| Load {
+            device: "x".into(),
+            bytes: 512,
+            reads_per_s: 100_000,
+            written_per_s: 0,
+            percent,
+            us: 100.0,
+            is_reached: true,
+        };
+        let (_, groups) = judge_loads(&drive, &[load(99.99999), load(0.00001)]).unwrap();
+        let names: Vec<&str> = groups.iter().map(|group| group.group.as_str()).collect();
+        assert_eq!(names, ["read 512 p0.00001", "read 512 p99.99999", ALL]);
+    }
+
+    #[test]
+    fn a_load_that_is_left_out_has_its_own_reason() {
+        let why = |row: &str| {
+            let loads = read_loads("m.csv", &format!("{HEADER}{row}")).unwrap();
+            loads.of_device(None).unwrap_err().to_string()
+        };
+        assert!(
+            why("x,512,0,0.5,p50,80,,yes\n").ends_with("less than 1 read a second was offered")
+        );
+        assert!(why("x,512,0,0,p50,80,,yes\n").ends_with("no reads were offered"));
+        assert_eq!(why(""), "the file has no row; give latencies of a device at loads");
     }
 
     /// 200 reads a second are more than a disk of 7200 rpm does in any order; 5 are a fraction.

@@ -67,14 +67,21 @@ pub(super) fn each_once<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str
     names
 }
 
-/// The one of `devices` that has `wanted` in its name; the only one, where nothing is wanted.
+/// The one of `devices` that is called `wanted`, or else has that in its name; the only one, where nothing is wanted.
 pub(super) fn one_device(devices: &[&str], wanted: Option<&str>) -> Result<String> {
-    let wanted = wanted.map(str::to_lowercase).unwrap_or_default();
-    let mut found = devices.iter().filter(|device| device.to_lowercase().contains(&wanted));
+    let in_name = wanted.map(str::to_lowercase).unwrap_or_default();
+    let is_called = |wanted: &str| {
+        let same = devices.iter().find(|device| **device == wanted);
+        same.or_else(|| devices.iter().find(|device| device.eq_ignore_ascii_case(wanted)))
+    };
+    if let Some(device) = wanted.and_then(is_called) {
+        return Ok((*device).into());
+    }
+    let mut found = devices.iter().filter(|device| device.to_lowercase().contains(&in_name));
     match (found.next(), found.next()) {
         (Some(device), None) => Ok((*device).into()),
         _ => Err(Error::input(format!(
-            "the grid has cells of {}; choose one by `--device`, with a part of its name",
+            "the file has the devices {}; choose one by `--device`, with a part of its name",
             devices.join("; ")
         ))),
     }
@@ -93,11 +100,11 @@ pub fn read(label: &str, text: &str) -> Result<Grid> {
 }
 
 /// Columns that a CSV file must have.
-const NEEDED: [&str; 6] = ["device", "rw", "bs", "qd", "jobs", "iops"];
+pub(super) const NEEDED: [&str; 6] = ["device", "rw", "bs", "qd", "jobs", "iops"];
 
 fn read_csv(label: &str, text: &str) -> Result<Grid> {
     let mut grid = Grid::default();
-    rows::each(label, text, &NEEDED, &mut |row| {
+    rows::each(label, text, ("a grid", &NEEDED), &mut |row| {
         let Some((writes, random, mixed)) = operation(row.text("rw")) else {
             grid.leave_out(&format!("operation `{}`", row.text("rw")));
             return Ok(());
@@ -234,6 +241,54 @@ fn read_fio(label: &str, text: &str) -> Result<Grid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `ssd` could not be had beside `ssd2`.
+    #[test]
+    fn the_device_of_just_that_name_goes_first() {
+        let of = |devices: &[&str], wanted: Option<&str>| {
+            one_device(devices, wanted).map_err(|error| error.to_string())
+        };
+        assert_eq!(of(&["SSD", "ssd2"], Some("ssd")), Ok("SSD".into()));
+        assert_eq!(of(&["SSD", "ssd"], Some("ssd")), Ok("ssd".into()));
+        assert_eq!(of(&["ssd1", "ssd2"], Some("D2")), Ok("ssd2".into()));
+        let several = of(&["ssd1", "ssd2"], Some("ssd")).unwrap_err();
+        let next = "choose one by `--device`, with a part of its name";
+        assert_eq!(several, format!("the file has the devices ssd1; ssd2; {next}"));
+        assert!(of(&["ssd1", "ssd2"], None).is_err());
+    }
+
+    /// They were counted by records.
+    #[test]
+    fn lines_are_those_of_the_file() {
+        let head = "device,rw,bs,qd,jobs,iops,note\n";
+        let line = |rows: &str| {
+            let text = format!("{head}{rows}");
+            let error = read("grid.csv", &text).unwrap_err().to_string();
+            error.split(':').nth(1).unwrap().parse::<usize>().unwrap()
+        };
+        assert_eq!(line("x,read,4096,1,1,bad,\n"), 2);
+        assert_eq!(line("\n\r\nx,read,4096,1,1,bad,\n"), 4);
+        assert_eq!(line("x,read,4096,1,1,9,\"two\nlines\"\nx,read,4096,1,1,bad,\n"), 4);
+        assert_eq!(line("x,read,4096,1,1,9,\"two\nlines\"\n\nx,read\n"), 5);
+    }
+
+    #[test]
+    fn a_file_that_lacks_a_column_is_of_the_sort_that_it_has_most_of() {
+        let said = |head: &str| {
+            crate::grid::measurements("m.csv", &format!("{head}\n")).unwrap_err().to_string()
+        };
+        for (head, lacks) in [
+            (
+                "device,read_bs,read_iops_offered,quantile,read_clat_us",
+                "`write_bw_Bps`; a file of loads has",
+            ),
+            ("device,qd,jobs,t_s", "`write_KiBps`; a log of rates has"),
+            ("device,rw,bs,qd,jobs", "`iops`; a grid has"),
+            ("a,b", "`device`; a grid has"),
+        ] {
+            assert!(said(head).contains(&format!("no column {lacks}")), "{}", said(head));
+        }
+    }
 
     /// They were clamped to what fits.
     #[test]

@@ -19,10 +19,15 @@ pub(super) fn header(text: &str) -> Vec<String> {
 
 /// Whether `header` has all of these columns.
 pub(super) fn has(header: &[String], needed: &[&str]) -> bool {
-    needed.iter().all(|name| header.iter().any(|known| known == name))
+    present(header, needed) == needed.len()
 }
 
-/// Goes through the rows of `text`, of the file called `label`, whose header has the columns `needed`.
+/// How many of these columns `header` has.
+pub(super) fn present(header: &[String], needed: &[&str]) -> usize {
+    needed.iter().filter(|name| header.iter().any(|known| known == *name)).count()
+}
+
+/// Goes through the rows of `text`, of the file called `label`, whose header has the columns `needed` of such a `sort` of file.
 ///
 /// # Errors
 ///
@@ -30,23 +35,34 @@ pub(super) fn has(header: &[String], needed: &[&str]) -> bool {
 pub(super) fn each(
     label: &str,
     text: &str,
-    needed: &[&str],
+    (sort, needed): (&str, &[&str]),
     take: &mut dyn FnMut(&Row<'_>) -> Result<()>,
 ) -> Result<()> {
     let columns = header(text);
     if let Some(missing) = needed.iter().find(|name| !has(&columns, &[name])) {
         let needed = needed.join(", ");
-        let what = format!("there is no column `{missing}`; a grid has {needed}");
+        let what = format!("there is no column `{missing}`; {sort} has {needed}");
         return Err(Error::input(format!("{label}:1: {what}")));
     }
     let columns: BTreeMap<&str, usize> =
         columns.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    for (line, record) in (2..).zip(reader.records()) {
-        let record = record.map_err(|error| Error::input(format!("{label}:{line}: {error}")))?;
+    for record in reader.records() {
+        let record = record.map_err(|error| {
+            let line = error.position().map_or(1, |at| line_of(text, at));
+            Error::input(format!("{label}:{line}: {error}"))
+        })?;
+        let line = record.position().map_or(1, |at| line_of(text, at));
         take(&Row { label, line, columns: &columns, record: &record })?;
     }
     Ok(())
+}
+
+/// The line of the record that is read from `at` on: behind empty lines, which are none.
+fn line_of(text: &str, at: &csv::Position) -> u64 {
+    let rest = text.as_bytes().get(at.byte() as usize..).unwrap_or_default();
+    let empty = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    at.line() + empty.filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// A row of a file.

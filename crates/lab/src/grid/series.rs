@@ -29,6 +29,8 @@ pub struct Series {
 pub(super) const NEEDED: [&str; 5] = ["device", "qd", "jobs", "t_s", "write_KiBps"];
 /// The longest log.
 const LONGEST_S: f64 = 3600.0;
+/// The most requests in flight, of all processes.
+const SERIES_IN_FLIGHT_MAX: u64 = 65_536;
 /// What the logs are of that do not say it: random writes of 4 KiB.
 const BYTES: u32 = 4096;
 
@@ -39,9 +41,16 @@ const BYTES: u32 = 4096;
 /// Where a column is missing, a number is none, or times do not grow; the message names the line.
 pub fn read_series(label: &str, text: &str) -> Result<Vec<Series>> {
     let mut all: Vec<Series> = Vec::new();
-    rows::each(label, text, &NEEDED, &mut |row| take(&mut all, row))?;
+    rows::each(label, text, ("a log of rates", &NEEDED), &mut |row| take(&mut all, row))?;
     if all.is_empty() {
         return Err(Error::input(format!("{label} has no row; give a log of rates")));
+    }
+    let is_still = |one: &&Series| one.rates.iter().all(|&(_, rate)| rate == 0.0);
+    if let Some(Series { device, depth, jobs, .. }) = all.iter().find(is_still) {
+        let are = if *jobs == 1 { "job" } else { "jobs" };
+        return Err(Error::input(format!(
+            "{label}: {device}, depth {depth}, {jobs} {are}: no rate is above 0; take its rows out"
+        )));
     }
     Ok(all)
 }
@@ -54,6 +63,12 @@ fn take(all: &mut Vec<Series>, row: &Row<'_>) -> Result<()> {
     let bytes = if row.text("bs").is_empty() { BYTES } else { row.request_bytes("bs")? };
     let (device, depth) = (row.text("device"), row.whole("qd", 1..=IN_FLIGHT_MAX)?);
     let jobs = row.whole("jobs", 1..=IN_FLIGHT_MAX)?;
+    let in_flight = u64::from(depth) * u64::from(jobs);
+    if in_flight > SERIES_IN_FLIGHT_MAX {
+        return Err(row.wrong(format!(
+            "`qd` x `jobs`: {in_flight} requests in flight are more than {SERIES_IN_FLIGHT_MAX}; correct them"
+        )));
+    }
     let at_s = row.need("t_s")?;
     let rate = 1024.0 * row.number("write_KiBps")?.unwrap_or(0.0);
     let of = |one: &&mut Series| {
@@ -96,7 +111,7 @@ pub fn series_devices(all: &[Series]) -> Vec<&str> {
 /// When a rate falls below half of its highest, and is back above that; in seconds from the start, where it does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cliff {
-    /// The end of the first interval below half.
+    /// The end of the first interval below half, after one that is not.
     pub falls_s: Option<f64>,
     /// The end of the first interval above half after that.
     pub recovers_s: Option<f64>,
@@ -106,7 +121,9 @@ impl Cliff {
     /// Of rates at the ends of intervals.
     pub fn of(rates: &[(f64, f64)]) -> Self {
         let half = rates.iter().map(|&(_, rate)| rate).fold(0.0, f64::max) / 2.0;
-        let fall = rates.iter().position(|&(_, rate)| rate < half);
+        let high = rates.iter().position(|&(_, rate)| rate >= half).unwrap_or(rates.len());
+        let below = rates[high..].iter().position(|&(_, rate)| rate < half);
+        let fall = below.map(|at| high + at);
         let after = &rates[fall.unwrap_or(rates.len())..];
         let back = after.iter().find(|&&(_, rate)| rate > half);
         Cliff { falls_s: fall.map(|at| rates[at].0), recovers_s: back.map(|&(at_s, _)| at_s) }
@@ -263,6 +280,9 @@ mod tests {
         assert_eq!(of(&[9.0, 9.0, 2.0, 1.0, 8.0]), (Some(3.0), Some(5.0)));
         assert_eq!(of(&[9.0, 9.0, 2.0, 1.0]), (Some(3.0), None));
         assert_eq!(of(&[9.0, 8.0, 9.0]), (None, None));
+        // What was never high does not fall.
+        assert_eq!(of(&[1.0, 9.0, 9.0]), (None, None));
+        assert_eq!(of(&[1.0, 9.0, 2.0, 9.0]), (Some(3.0), Some(4.0)));
     }
 
     #[test]
@@ -276,6 +296,11 @@ mod tests {
         assert!(said("x,0,1,1,5,\n").contains("log.csv:2: `qd` must be above 0"));
         assert!(said("x,1,1,1,5,read\n").contains("log.csv:2: `rw`: read is not randwrite"));
         assert!(said("").contains("log.csv has no row"));
+        // They took all memory.
+        let many = said("x,65535,65535,1,5,\n");
+        assert!(many.contains("log.csv:2: `qd` x `jobs`: 4294836225 requests in flight"), "{many}");
+        let none = said("x,1,1,1,5,\nx,8,1,1,0,\nx,8,1,2,0,\n");
+        assert!(none.contains("log.csv: x, depth 8, 1 job: no rate is above 0"), "{none}");
     }
 
     #[test]

@@ -139,9 +139,11 @@ fn add_run(source: Source<'_>, run: &Json, table: &mut Table) -> Result<()> {
     let mut groups: Vec<Option<u64>> = Vec::new();
     let failed: Vec<_> =
         jobs.iter().filter(|job| error_of(job).is_some()).map(|job| who(job)).collect();
+    let mut told = Vec::new();
     for job in jobs {
         let (name, _) = who(job);
-        if let Some(error) = error_of(job) {
+        if let Some(error) = error_of(job).filter(|_| !told.contains(&who(job))) {
+            told.push(who(job));
             table.warnings.push(format!(
                 "job `{name}` was left out: it ended with the error {error}, and what it moved before is no rate; see fio's log"
             ));
@@ -190,7 +192,9 @@ fn who(job: &Json) -> (&str, Option<u64>) {
 fn error_of(job: &Json) -> Option<String> {
     let number = job.get("error").and_then(Json::as_i64).filter(|error| *error != 0)?;
     let known = i32::try_from(number).ok().map(std::io::Error::from_raw_os_error);
-    Some(known.map_or_else(|| number.to_string(), |known| format!("{number} ({known})")))
+    // Its text ends with the number again.
+    let word = known.map(|known| known.to_string().replace(&format!(" (os error {number})"), ""));
+    Some(word.map_or_else(|| number.to_string(), |word| format!("{number} ({word})")))
 }
 
 /// What is said of a job that appears several times.

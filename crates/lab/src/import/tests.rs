@@ -528,7 +528,10 @@ fn what_is_said_of_many_files_is_said_once() {
         FileTable { file: file.into(), table, ..FileTable::default() }
     };
     let joined = join(vec![
-        of("x/a.json", &["job `r` was limited", "x/a.json: one of 3 was left out"]),
+        of(
+            "x/a.json",
+            &["job `r` was limited", "x/a.json: one of 3 was left out", "job `r` was limited"],
+        ),
         of("x/b.json", &["job `r` was limited", "x/b.json: one of 3 was left out"]),
         of("x/c.json", &["job `r` was limited", "x/c.json:7: 0 bytes"]),
     ]);
@@ -540,6 +543,18 @@ fn what_is_said_of_many_files_is_said_once() {
             "x/c.json:7: 0 bytes",
         ]
     );
+}
+
+/// Four clones said it four times, and the kernel's word had its number twice.
+#[test]
+fn a_job_that_failed_is_told_once() {
+    let job = r#"{"jobname": "r", "groupid": 0, "error": 5, "job options": {"rw": "read"}}"#;
+    let good = r#"{"jobname": "g", "groupid": 0, "error": 0, "job options": {"rw": "read"}, "read": {"bw_bytes": 9, "iops": 9, "io_bytes": 90, "runtime": 10000}}"#;
+    let text = format!(r#"{{"fio version": "fio-3.33", "jobs": [{job}, {job}, {good}]}}"#);
+    let table = read("a.json", &text);
+    let of_r: Vec<&String> = table.warnings.iter().filter(|said| said.contains("`r`")).collect();
+    assert_eq!(of_r.len(), 1, "{of_r:?}");
+    assert!(of_r[0].contains("the error 5 (Input/output error), and"), "{of_r:?}");
 }
 
 #[test]

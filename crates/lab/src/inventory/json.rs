@@ -61,10 +61,12 @@ fn turns(device: &Json) -> Option<bool> {
     })
 }
 
-/// A device of lsblk, and what is on it: partitions, and the volumes that it is a member of.
+/// A device of lsblk, and what is on it: partitions, and the volumes that it is a member of. `disk` is the disk or the array that
+/// it is on.
 fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
     let name = text(device, "name");
     let kind = text(device, "type");
+    let is_array = super::mdstat::level(&kind).is_some();
     let this_disk = if kind == "disk" { Some(name.as_str()) } else { disk };
     if kind == "disk" {
         let number = Some(text(device, "maj:min")).filter(|number| !number.is_empty());
@@ -96,7 +98,7 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
             concerns,
             ..HeldDisk::default()
         });
-    } else if super::mdstat::level(&kind).is_some() {
+    } else if is_array {
         let number = text(device, "maj:min");
         inventory.aliases.entry(number).or_insert_with(|| name.clone());
     } else if let Some(disk) = disk {
@@ -120,17 +122,17 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
             }
             Some(_) => {}
             None => inventory.volumes.push(HeldVolume {
-                name,
+                name: name.clone(),
                 level: level.into(),
                 members: vec![disk.to_string()],
                 is_rough: true,
                 ..HeldVolume::default()
             }),
         }
-        return;
     }
+    let below = if is_array { Some(name.as_str()) } else { this_disk };
     for child in list(device, "children") {
-        block_device(inventory, child, this_disk);
+        block_device(inventory, child, below);
     }
 }
 

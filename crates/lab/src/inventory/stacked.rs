@@ -49,9 +49,13 @@ impl Inventory {
         volume.members.iter().any(|member| self.volume_of(member).is_some())
     }
 
-    /// The volume that a member of another is, by its name or its number.
+    /// The volume that a member of another is, by its name, by its number, or as what its partition is on. A disk of that
+    /// name goes first: a volume of LVM may be called `sde`, too.
     fn volume_of(&self, member: &str) -> Option<usize> {
-        let name = self.aliases.get(member).map_or(member, String::as_str);
-        self.volumes.iter().position(|volume| volume.name == name)
+        let called = |name: &str| self.volumes.iter().position(|volume| volume.name == name);
+        if self.disks.iter().any(|disk| disk.device == member) {
+            return None;
+        }
+        called(member).or_else(|| called(self.aliases.get(member)?))
     }
 }

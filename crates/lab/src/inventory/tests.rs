@@ -512,6 +512,59 @@ fn what_lies_on_an_array_is_that_array() {
     assert!(text.contains("data lies on md7, sde, not all disks, and is not read"), "{text}");
 }
 
+/// LVM on a partition of an array, or on LUKS over that, had members of which nothing was known.
+#[test]
+fn what_lies_on_a_part_of_an_array_is_that_array() {
+    let disk = |name: &str, minor: u32| {
+        format!(
+            r#"{{"name":"{name}","type":"disk","size":18000207937536,"model":"ST18000NM000J","maj:min":"8:{minor}","children":[
+            {{"name":"md7","type":"raid1","maj:min":"9:7","children":[{{"name":"md7p1","type":"part","maj:min":"259:0","children":[
+            {{"name":"luks-1","type":"crypt","maj:min":"254:0","children":[{{"name":"vg0-data","type":"lvm","maj:min":"254:1"}}]}}]}}]}}]}}"#
+        )
+    };
+    let lsblk = format!(r#"{{"blockdevices":[{},{}]}}"#, disk("sda", 0), disk("sdb", 16));
+    let lvs = |below: &str| {
+        format!(
+            "  LV   VG  Attr       LSize  Type   #Str Stripe Devices\n  data vg0 -wi-ao---- 15.00t linear 1 0 /dev/{below}(0)\n"
+        )
+    };
+    let table = "vg0-data: 0 35156249600 linear 254:0 2048\n".to_string();
+    for (above, unit) in
+        [(lvs("md7p1"), "data"), (lvs("mapper/luks-1"), "data"), (table, "vg0-data")]
+    {
+        let files = [lsblk.clone(), above].map(|text| ("x".to_string(), text));
+        let text = Inventory::read(&files).unwrap().experiment(Some(unit)).unwrap();
+        for said in ["count = 2", "level = \"md-mirror\"", "lies on md7, which this is"] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
+}
+
+/// Both were left out, and the error named none of the volumes that there were.
+#[test]
+fn a_volume_with_the_name_of_its_disk_is_read_and_a_circle_of_volumes_named() {
+    let lsblk = r#"{"blockdevices":[{"name":"sde","type":"disk","size":18000207937536,"model":"ST18000NM000J"}]}"#;
+    let lvs = |rows: &[(&str, &str)]| {
+        let rows = rows.iter().map(|(name, below)| {
+            format!("  {name} vg0 -wi-ao---- 15.00t linear 1 0 /dev/{below}(0)\n")
+        });
+        let head = "  LV   VG  Attr       LSize  Type   #Str Stripe Devices\n".to_string();
+        std::iter::once(head).chain(rows).collect::<String>()
+    };
+    let of = |rows: &[(&str, &str)], unit: &str| {
+        let files = [lsblk.to_string(), lvs(rows)].map(|text| ("x".to_string(), text));
+        let inventory = Inventory::read(&files).unwrap();
+        inventory.experiment(Some(unit)).map_err(|error| error.to_string())
+    };
+    let own = of(&[("sde", "sde")], "sde").unwrap();
+    assert!(own.contains("st18000nm000j"), "{own}");
+    let above = of(&[("sde", "b"), ("b", "sde")], "sde").unwrap();
+    assert!(above.contains("sde lies on b, which this is"), "{above}");
+    let circle = of(&[("a", "b"), ("b", "a")], "a").unwrap_err();
+    assert!(circle.starts_with("--unit a: no volume is read: a lies on "), "{circle}");
+    assert!(circle.ends_with("; give what `lsblk -J -O` prints, too"), "{circle}");
+}
+
 /// A member and what takes its place were two: three disks and two made a RAID 10 of five.
 #[test]
 fn a_replacement_is_no_further_member() {

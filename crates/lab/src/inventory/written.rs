@@ -60,9 +60,17 @@ impl Inventory {
         match (unit, self.volumes.as_slice()) {
             (Some(unit), _) => {
                 let found = self.volumes.iter().find(|volume| volume.name == unit);
-                let missing =
-                    || Error::input(format!("--unit {unit}: there are {}; choose one", names()));
-                found.map(Some).ok_or_else(missing)
+                let missing = || match self.volumes.as_slice() {
+                    [] if self.notes.is_empty() => {
+                        format!("there is no volume; leave out --unit {unit}")
+                    }
+                    [] => format!(
+                        "--unit {unit}: no volume is read: {}; give what `lsblk -J -O` prints, too",
+                        self.notes.join("; ")
+                    ),
+                    _ => format!("--unit {unit}: there are {}; choose one", names()),
+                };
+                found.map(Some).ok_or_else(|| Error::input(missing()))
             }
             (None, []) => Ok(None),
             (None, [one]) => Ok(Some(one)),

@@ -389,31 +389,40 @@ impl Requests {
 
     /// Where each job's part of a volume of `sectors` starts, and how long it is.
     pub fn parts(&self, sectors: u64) -> Vec<(u64, u64)> {
-        let share = |percent: u64| (u128::from(sectors) * u128::from(percent) / 100) as u64;
-        // A share is no multiple of anything, and requests are at multiples of a block.
-        let block = self.keys.block_sectors;
-        let whole_share = |percent: u64| share(percent) / block * block;
-        let offset = self.keys.offset_percent.map_or(self.keys.offset_sectors, whole_share);
-        let step = self.keys.job_step_sectors.or(self.keys.job_step_percent.map(whole_share));
-        let behind = sectors.saturating_sub(offset);
-        let span = self.keys.span_sectors.or(self.keys.span_percent.map(|p| share(p).min(behind)));
-        let part = |span: u64, step: u64| {
-            let starts =
-                (0..self.keys.jobs).map(|job| offset.saturating_add(job.saturating_mul(step)));
-            starts.map(|start| (start, span)).collect()
+        // Of bytes, and not of whole sectors.
+        let share_bytes = |percent: u64| {
+            u128::from(sectors) * u128::from(SECTOR_BYTES) * u128::from(percent) / 100
         };
-        match step {
-            Some(step) => {
-                let last = step.saturating_mul(self.keys.jobs - 1);
-                part(span.unwrap_or(behind.saturating_sub(last)), step)
-            }
-            None => {
-                let share = span.unwrap_or(behind) / self.keys.jobs;
-                let whole = share / block * block;
-                let share = if self.keys.jobs == 1 { share } else { whole };
-                part(share, share)
-            }
+        let block = self.keys.block_sectors;
+        let bytes_of = |sectors: u64| u128::from(sectors) * u128::from(SECTOR_BYTES);
+        let is_share = self.keys.offset_percent.or(self.keys.job_step_percent).is_some();
+        let offset_bytes =
+            self.keys.offset_percent.map_or(bytes_of(self.keys.offset_sectors), share_bytes);
+        let step_bytes = self
+            .keys
+            .job_step_sectors
+            .map(bytes_of)
+            .or(self.keys.job_step_percent.map(share_bytes));
+        // A share is no multiple of anything, and requests are at multiples of a block: like fio, at the next one.
+        let start_of = |job: u64| {
+            let bytes = offset_bytes + u128::from(job) * step_bytes.unwrap_or(0);
+            let blocks = bytes.div_ceil(bytes_of(block));
+            let start = if is_share { blocks * u128::from(block) } else { bytes / bytes_of(1) };
+            u64::try_from(start).unwrap_or(u64::MAX)
+        };
+        let offset = start_of(0);
+        let behind = sectors.saturating_sub(offset);
+        let share = |percent: u64| (share_bytes(percent) / bytes_of(1)) as u64;
+        let span = self.keys.span_sectors.or(self.keys.span_percent.map(|p| share(p).min(behind)));
+        let jobs = 0..self.keys.jobs;
+        if step_bytes.is_some() {
+            let last = start_of(self.keys.jobs - 1);
+            let span = span.unwrap_or(sectors.saturating_sub(last));
+            return jobs.map(|job| (start_of(job), span)).collect();
         }
+        let share = span.unwrap_or(behind) / self.keys.jobs;
+        let share = if self.keys.jobs == 1 { share } else { share / block * block };
+        jobs.map(|job| (offset.saturating_add(job.saturating_mul(share)), share)).collect()
     }
 }
 
@@ -482,9 +491,17 @@ mod tests {
         assert_eq!(same.parts(1000), [(0, 50), (0, 50)]);
         let apart = work("jobs = 2\njob_step = 300");
         assert_eq!(apart.parts(1000), [(0, 700), (300, 700)]);
-        // 30 % are 303 sectors, of which a block of 8 begins at 296.
+        // 30 % are 303 sectors, behind which a block of 8 begins at 304; 50 % are 505, and the next at 512. So has fio 3.33.
         let shares = work("jobs = 2\nblock = 8\noffset_percent = 30\njob_step_percent = 20");
-        assert_eq!(shares.parts(1010), [(296, 514), (496, 514)]);
+        assert_eq!(shares.parts(1010), [(304, 498), (512, 498)]);
+        // Of 1001 KiB: what fio 3.33 says of four jobs of 4 KiB at 1 %, each 1 % behind the last.
+        let starts = |keys: &str| -> Vec<u64> {
+            let work = work(&format!("jobs = 4\nblock = 8\n{keys}job_step_percent = 1"));
+            work.parts(2002).iter().map(|&(start, _)| start * 512).collect()
+        };
+        assert_eq!(starts("offset_percent = 1\n"), [12_288, 24_576, 32_768, 45_056]);
+        assert_eq!(starts(""), [0, 12_288, 24_576, 32_768]);
+        assert_eq!(starts("offset = 2\n")[..3], [4096, 12_288, 24_576]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `ileave validate --drive`: measured cells, latencies at loads and rates over time against a drive.
 
-use super::{cells, left_out, listed};
+use super::{cells, error, left_out, listed, signed_error};
 use crate::commands::print_json;
 use crate::flags::ValidateFlags;
 use lab::catalogue::{self, Drive};
@@ -64,7 +64,8 @@ fn of_loads(drive: &Drive, loads: &Loads, flags: &ValidateFlags) -> Result<Strin
     text += &left_out(&loads.left_out());
     let rows = loads.unsure();
     if rows > 0 {
-        writeln!(text, "used, though nothing says whether the load was reached: {rows} rows")
+        let noun = if rows == 1 { "row" } else { "rows" };
+        writeln!(text, "used, though nothing says whether the load was reached: {rows} {noun}")
             .expect("a string grows");
     }
     Ok(text)
@@ -135,8 +136,8 @@ fn each_load(judged: &[JudgedLoad]) -> String {
             format!("{:.1}", load.written_per_s as f64 / 1e6),
             format!("p{}", load.percent),
             format!("{:.0}", load.us),
-            format!("{:.0}{}", one.modelled_us, if one.keeps_up { "" } else { " and growing" }),
-            format!("{:+.1}", 100.0 * (one.modelled_us / load.us - 1.0)),
+            format!("{:.0}{}", one.modelled_us, if one.keeps_up { "" } else { ", falls behind" }),
+            signed_error(one.modelled_us / load.us),
         ]);
     }
     format!("{table}\n")
@@ -152,7 +153,8 @@ fn each_rate(judged: &[JudgedSeries]) -> String {
                 at_s.to_string(),
                 format!("{:.0}", measured / 1e6),
                 format!("{:.0}", modelled / 1e6),
-                format!("{:+.1}", 100.0 * (modelled / measured - 1.0)),
+                // Of no rate there is no share.
+                if *measured > 0.0 { signed_error(modelled / measured) } else { String::new() },
             ]);
         }
     }
@@ -169,15 +171,14 @@ fn errors(groups: &[Group]) -> String {
     }
     let headings: Vec<String> = headings.into_iter().map(String::from).collect();
     let mut table = table(&headings, 1);
-    let percent = |fraction: f64| format!("{:.1}", 100.0 * fraction);
     for group in groups {
         let near = group.within_20_percent.unwrap_or_default();
         let mut row = vec![
             group.group.clone(),
             group.cells.to_string(),
-            percent(group.median_error),
-            percent(group.p90_error),
-            percent(group.max_error),
+            error(group.median_error),
+            error(group.p90_error),
+            error(group.max_error),
             format!("{:.0} %", 100.0 * near),
         ];
         row.extend(group.behind.map(|cells| cells.to_string()));

@@ -176,23 +176,23 @@ fn apply_value(job: &mut Job, option: &str, value: &str) -> Applied {
         "iodepth" => job.depth = count(option, value, 65_536)?,
         "numjobs" => job.jobs = count(option, value, 4096)?,
         "size" if value.ends_with('%') => {
-            (job.size, job.size_percent) = (None, Some(share(option, value)?));
+            (job.size, job.size_percent) = (None, Some(share(option, value, 100)?));
         }
         "size" | "filesize" => {
             (job.size, job.size_percent) = (Some(one_size(option, value)?), None);
         }
         "io_size" | "io_limit" if value.ends_with('%') => {
-            (job.io_size, job.io_size_percent) = (None, Some(share(option, value)?));
+            (job.io_size, job.io_size_percent) = (None, Some(share(option, value, 100)?));
         }
         "io_size" | "io_limit" => {
             (job.io_size, job.io_size_percent) = (Some(one_size(option, value)?), None);
         }
         "offset" if value.ends_with('%') => {
-            (job.offset, job.offset_percent) = (0, Some(share(option, value)?));
+            (job.offset, job.offset_percent) = (0, Some(share(option, value, 99)?));
         }
         "offset" => (job.offset, job.offset_percent) = (size(option, value)?, None),
         "offset_increment" if value.ends_with('%') => {
-            (job.offset_increment, job.step_percent) = (0, Some(share(option, value)?));
+            (job.offset_increment, job.step_percent) = (0, Some(share(option, value, 99)?));
         }
         "offset_increment" => {
             (job.offset_increment, job.step_percent) = (size(option, value)?, None);
@@ -338,6 +338,13 @@ fn direction(job: &mut Job, option: &str, value: &str) -> Result<(), String> {
     // Of random requests how many follow each other, and of those in order the gap behind each.
     (job.in_a_row, job.gap) = match behind {
         Some(number) if random => (count(option, number, 1_000_000)?, 0),
+        Some(gap) if gap.starts_with('-') => {
+            return Err(format!(
+                "`{option}={}` goes backwards, which is not modelled; take a gap above 0, as in {}:4k",
+                shown(value),
+                word.trim()
+            ));
+        }
         Some(gap) => (1, size(option, gap)?),
         None => (1, 0),
     };
@@ -347,9 +354,9 @@ fn direction(job: &mut Job, option: &str, value: &str) -> Result<(), String> {
 }
 
 /// `20%` of a volume or a file.
-fn share(option: &str, value: &str) -> Result<u64, String> {
-    let percent = whole(value.trim_end_matches('%')).filter(|p| (1..=100).contains(p));
-    percent.ok_or_else(|| format!("`{option}={}` is not a share from 1% to 100%", shown(value)))
+fn share(option: &str, value: &str, most: u64) -> Result<u64, String> {
+    let percent = whole(value.trim_end_matches('%')).filter(|p| (1..=most).contains(p));
+    percent.ok_or_else(|| format!("`{option}={}` is not a share from 1% to {most}%", shown(value)))
 }
 
 fn engine(job: &mut Job, value: &str) -> Applied {

@@ -18,7 +18,7 @@ impl Job {
             return Ok(());
         }
         if let Some(number) = self.number_ios {
-            key("count", &(number / lanes).max(1));
+            key("count", &(number.saturating_mul(self.loops) / lanes).max(1));
         }
         if let Some(runtime) = self.runtime_ns {
             key("runtime", &quoted(&format_nanos(runtime)));

@@ -32,25 +32,28 @@ impl Job {
         }
     }
 
-    /// What it moves where nothing ends it before, in bytes. One that leaves gaps ends where its file does.
+    /// What it moves where nothing ends it before, in bytes. One that leaves gaps and says no `io_size` ends with `size` where
+    /// more of its file lies behind that; at the end of its file it begins again.
     pub(in crate::formats::fio) fn amount(&self) -> Option<u64> {
-        let of_size = |size: u64| {
-            let parts = u128::from(self.block()) + u128::from(self.gap);
-            (u128::from(size) * u128::from(self.block()) / parts) as u64
+        let share = |size: u64, part: u64, of: u64| {
+            (u128::from(size) * u128::from(part) / u128::from(of)) as u64
         };
-        let share = |size: u64, percent: u64| (u128::from(size) * u128::from(percent) / 100) as u64;
-        let size = self.size.map(of_size);
-        let said = match (self.size, self.io_size_percent) {
+        let once = match (self.size, self.io_size_percent) {
             (Some(size), Some(percent)) => {
-                Some((share(size, percent) / SECTOR_BYTES * SECTOR_BYTES).max(SECTOR_BYTES))
+                let said = share(size, percent, 100) / SECTOR_BYTES * SECTOR_BYTES;
+                Some(said.max(SECTOR_BYTES))
             }
-            _ => self.io_size,
-        };
-        let once = match (self.gap > 0, said, size) {
-            (true, Some(said), Some(size)) => Some(said.min(size)),
-            (_, said, size) => said.or(size),
+            (Some(size), None) if self.io_size.is_none() && self.has_more_behind() => {
+                Some(share(size, self.block(), self.block().saturating_add(self.gap)))
+            }
+            (size, _) => self.io_size.or(size),
         };
         once.map(|amount| amount.saturating_mul(self.loops))
+    }
+
+    /// Whether its file goes on behind its `size`: that of a device, and one that fio lays out from `offset` on.
+    fn has_more_behind(&self) -> bool {
+        self.offset > 0 || self.filename.as_deref().is_some_and(|file| file.starts_with("/dev/"))
     }
 
     /// Whether its sizes are such as one workload has.
