@@ -339,11 +339,8 @@ fn direction(job: &mut Job, option: &str, value: &str) -> Result<(), String> {
     (job.in_a_row, job.gap) = match behind {
         Some(number) if random => (count(option, number, 1_000_000)?, 0),
         Some(gap) if gap.starts_with('-') => {
-            return Err(format!(
-                "`{option}={}` goes backwards, which is not modelled; take a gap above 0, as in {}:4k",
-                shown(value),
-                word.trim()
-            ));
+            let why = "goes backwards, which is not modelled; take a gap above 0, as in read:4k";
+            return Err(format!("`{option}={}` {why}", shown(value)));
         }
         Some(gap) => (1, size(option, gap)?),
         None => (1, 0),
