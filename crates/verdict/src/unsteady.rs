@@ -299,11 +299,12 @@ mod tests {
     fn steady_trials_are_ranked_and_a_budget_that_is_too_small_is_said() {
         // Caches of 16 MiB are full sooner than those of 128 MiB.
         let writes = WRITES.replace("st18000nm000j", "st18000nm000j[write_buffer_sectors=32768]");
+        let writes = format!("{writes}[run]\nrepeats = 1\n");
         let steady = verdict(&writes);
         assert!(steady.answer.starts_with("Use "), "{}", steady.answer);
         let ratio = steady.ranked[1].behind;
         assert!((2.0..12.0).contains(&ratio), "{ratio}");
-        let small = verdict(&format!("{writes}[run]\nbudget = '100ms'\n"));
+        let small = verdict(&format!("{writes}budget = '100ms'\n"));
         let point = small.points.iter().find(|point| point.about == "not steady").unwrap();
         assert!(point.text.contains("Raise `run.budget`"), "{}", point.text);
     }

@@ -147,7 +147,7 @@ mod tests {
     /// A million trials are too many, also where nobody asked for five of each.
     #[test]
     fn too_many_trials_are_refused_with_what_to_say() {
-        let all: Vec<String> = (1..=600).map(|count| count.to_string()).collect();
+        let all: Vec<String> = (1..=450).map(|count| count.to_string()).collect();
         let all = all.join(", ");
         let experiment = experiment("'2xwd740gd'", &format!("count = [{all}]\ndepth = [{all}]"));
         let refused = Plan::on(&experiment, &Sim.capabilities()).unwrap_err().to_string();

@@ -150,7 +150,7 @@ impl Array {
             // Spares and what is to replace another hold nothing of their own.
             if flags.contains("(J)") {
                 said.push(format!(
-                    "Left out: its journal {device}, where md writes first, without a write hole"
+                    "Left out: its journal {device}, which is not modelled; it closes the write hole"
                 ));
             } else if flags.contains("(F)") {
                 faulty.push((number, device.to_string()));

@@ -9,12 +9,12 @@ use sim::workload::Pattern;
 const FEW: usize = 32;
 
 /// A warning where requests in order may find no place in queues that hold few: what Linux leaves to its workers then comes out of
-/// order, and rates go by luck. Over four disks with 4 places three runs of the kernel made 482 to 631 MB/s and of the model 433
+/// order, and rates vary from run to run. Over four disks with 4 places three runs of the kernel made 482 to 631 MB/s and of the model 433
 /// to 622, with 64 both 1050. Where Linux itself chooses 2 places, as a disk takes one command at a time, a stripe of three WD740GD
 /// made 84 and 60 MB/s, and RAID 5 with 256 in flight 19 and 40.
 pub(crate) fn warning(origin: &str, plan: &Plan) -> Option<String> {
     let small = plan.trials.iter().find(|trial| is_out_of_order(trial))?;
-    let doubt = "Linux then sends some out of order, and rates go by luck: the model's were 0.7 to 2.1 times the kernel's \
+    let doubt = "Linux then sends some out of order, and rates vary from run to run: the model's were 0.7 to 2.1 times the kernel's \
                  (docs/md.md)";
     Some(if small.setup.volume.nr_requests.is_some() {
         format!(
