@@ -213,16 +213,19 @@ mod tests {
     use crate::Copied;
     use crate::inputs::{DriveFacts, Rented, Sourced};
 
-    fn inputs() -> Inputs {
-        let drive = DriveFacts {
+    fn disk() -> DriveFacts {
+        DriveFacts {
             names: Vec::new(),
             bytes: 18_000_000_000_000,
             copied: Copied::at(166e6),
             is_flash: false,
             is_shingled: false,
             rented: None,
-        };
-        Inputs { scrub_h: Some(336.0), ..Inputs::of(&drive, 0) }
+        }
+    }
+
+    fn inputs() -> Inputs {
+        Inputs { scrub_h: Some(336.0), ..Inputs::of(&disk(), 0) }
     }
 
     fn of(level: &str, members: usize) -> Risk {
@@ -371,15 +374,7 @@ mod tests {
     /// A spare that is there begins at once; what is waited for is the next.
     #[test]
     fn with_a_spare_the_next_one_is_waited_for() {
-        let drive = DriveFacts {
-            names: Vec::new(),
-            bytes: 18_000_000_000_000,
-            copied: Copied::at(166e6),
-            is_flash: false,
-            is_shingled: false,
-            rented: None,
-        };
-        let spared = || Inputs::of(&drive, 1);
+        let spared = || Inputs::of(&disk(), 1);
         let shape = Shape::new("raid5", 8, None).unwrap();
         let of = |inputs: Inputs| assess(&shape, &inputs, 40_000, 7);
         let [usual, late] = [spared(), spared().replaced_after(2000.0)].map(of);

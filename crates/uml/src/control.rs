@@ -206,6 +206,18 @@ pub(crate) mod guest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::FileExt as _;
+
+    #[test]
+    fn what_caches_held_comes_across() {
+        let mut medium = Medium::default();
+        put_held(&mut medium, 3 << 40);
+        let mut page = vec![0; 4096];
+        medium.read(HELD, &mut page);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().write_all_at(&page, HELD * SECTOR_BYTES).unwrap();
+        assert_eq!(guest::Control::open(file.path()).unwrap().held_bytes().unwrap(), 3 << 40);
+    }
 
     #[test]
     fn a_job_and_an_answer_come_across() {
@@ -226,6 +238,7 @@ mod tests {
         assert_eq!(answer(&medium).unwrap(), long);
         assert_eq!(mark(Op::WRITE, BEGIN), Some(Mark::Begin));
         assert_eq!(mark(Op::WRITE, NOTE + 3 * PAGE_SECTORS), Some(Mark::Note(3)));
+        assert_eq!(mark(Op::WRITE, HELD), None);
         assert_eq!(mark(Op::Read, BEGIN), None);
     }
 }

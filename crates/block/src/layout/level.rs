@@ -472,6 +472,21 @@ mod tests {
     use crate::{Health, Plan, Request};
     use std::collections::BTreeSet;
 
+    /// LVM's RAID 5 counted as a mirror where only md's names were asked.
+    #[test]
+    fn parity_is_what_a_row_can_lose_without_copies() {
+        for level in LEVELS {
+            let members = level.members_min();
+            let parity = level.parity_members();
+            if matches!(level.kind, Kind::Rows(..) | Kind::Nested(..)) {
+                assert_eq!(parity, level.losses_survived(members), "{}", level.name);
+            } else {
+                assert_eq!(parity, 0, "{}", level.name);
+            }
+        }
+        assert_eq!("lvm-raid5".parse::<Level>().unwrap().parity_members(), 1);
+    }
+
     /// md keeps one where it is asked to, LVM always.
     #[test]
     fn bitmaps_are_of_what_has_redundancy() {

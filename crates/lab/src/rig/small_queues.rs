@@ -2,7 +2,8 @@
 
 use crate::experiment::{Plan, Trial};
 use crate::machine;
-use crate::workload::Work;
+use crate::workload::{Requests, Work};
+use block::SECTOR_BYTES;
 use sim::workload::Pattern;
 
 /// Requests that a queue must hold for Linux to send nearly all of them in order.
@@ -33,10 +34,15 @@ fn is_out_of_order(trial: &Trial) -> bool {
     let volume = &trial.setup.volume;
     let of_linux = machine::requests_of_linux(volume);
     let places = volume.nr_requests.map_or(of_linux, |said| said as usize);
-    let is_small = if volume.nr_requests.is_some() { places < of_linux } else { places < FEW };
+    let is_chosen = volume.nr_requests.is_some();
+    let is_small = if is_chosen { places < of_linux } else { places < FEW };
+    // Each chunk of a request may take a place of its own.
+    let chunk_bytes = volume.interleave_sectors.max(1) * SECTOR_BYTES;
+    let chunks = |requests: &Requests| (requests.mean_bytes() / chunk_bytes as f64).max(1.0);
     let is_in_order = |work: &Work| match work {
         Work::Requests(requests) => {
-            requests.pattern == Pattern::Sequential && requests.in_flight() > places as u64
+            requests.pattern == Pattern::Sequential
+                && (is_chosen || requests.in_flight() as f64 * chunks(requests) > places as f64)
         }
         _ => false,
     };
@@ -63,6 +69,7 @@ mod tests {
             warning("x.toml", &plan).is_some()
         };
         assert!(said("md-stripe", 4, "sequential"));
+        assert!(said("md-stripe", 16, "sequential"), "one of 64 KiB may be several");
         assert!(!said("md-stripe", 64, "sequential"));
         assert!(!said("md-stripe", 4, "random"));
         assert!(!said("md-raid10", 4, "sequential"));
@@ -86,6 +93,7 @@ mod tests {
         );
         assert!(said("4xwd740gd", "md-raid5", 8, "").is_some());
         assert_eq!(said("4xwd740gd", "md-stripe", 1, ""), None);
+        assert!(said("4xwd740gd", "md-stripe", 2, "interleave = \"4KiB\"").is_some());
         assert_eq!(said("4xwd740gd", "md-stripe", 8, "nr_requests = 64"), None);
         assert_eq!(said("4xwd740gd", "md-raid10", 8, ""), None);
         assert_eq!(said("4xst18000nm000j", "md-stripe", 8, ""), None);
