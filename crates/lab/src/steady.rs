@@ -23,8 +23,23 @@ pub(crate) enum Caches {
     Counted(u64),
     /// Nobody says what they hold. Their first bytes, so many, count as held.
     Assumed(u64),
-    /// It is said what they held at the end, and counts as held since then only.
-    Left(u64),
+    /// The same, and it is said what they held at the end. A job with an end has filled them no further than that; work without
+    /// one may have filled them before what is measured began, and nothing is known of then.
+    Told {
+        /// What they have room for, in bytes.
+        room: u64,
+        /// What they held at the end, in bytes.
+        held: u64,
+    },
+}
+
+impl Caches {
+    /// What they have room for, in bytes.
+    fn room(self) -> u64 {
+        match self {
+            Caches::Counted(room) | Caches::Assumed(room) | Caches::Told { room, .. } => room,
+        }
+    }
 }
 
 /// What is known of how long requests wait for bits of a write-intent bitmap.
@@ -314,8 +329,7 @@ impl Told {
             samples.push((DEFERRED_SAMPLE, self.deferred_share));
         }
         if !self.is_steady {
-            let (Caches::Counted(room) | Caches::Assumed(room) | Caches::Left(room)) = caches;
-            let held = series.held_bytes.last().copied().unwrap_or(0).max(room) as f64;
+            let held = series.held_bytes.last().copied().unwrap_or(0).max(caches.room()) as f64;
             let moved = series.bytes.iter().sum::<u64>() as f64;
             samples.push((needed, (self.times_held * held).max(2.0 * moved) / f64::from(1 << 20)));
         }
@@ -327,13 +341,15 @@ fn series(trial: &Trial, caches: Caches, batches: &Batches) -> Series {
     let closed = batches.closed();
     let writes = trial.works().any(Work::writes);
     let mut written_bytes = 0.0;
-    let held = closed.iter().enumerate().map(|(number, batch)| {
+    let most = match caches {
+        Caches::Told { held, .. } if ends(trial) => held,
+        _ => caches.room(),
+    };
+    let held = closed.iter().map(|batch| {
         written_bytes += batch.bytes as f64 * written_share(trial);
         match caches {
             Caches::Counted(_) => (batch.held_writes as f64 * mean_write_bytes(trial)) as u64,
-            Caches::Assumed(most) => most.min(written_bytes as u64),
-            Caches::Left(bytes) if number + 1 == closed.len() => bytes.min(written_bytes as u64),
-            Caches::Left(_) => 0,
+            Caches::Assumed(_) | Caches::Told { .. } => most.min(written_bytes as u64),
         }
     });
     Series {

@@ -174,7 +174,8 @@ fn of_blocks(
     for step in &make {
         shell.run(step)?;
     }
-    let caches = Caches::Assumed(machine::write_cache_bytes(&trial.setup)?);
+    let room = machine::write_cache_bytes(&trial.setup)?;
+    let caches = Caches::Assumed(room);
     let writes = trial.requests().any(Requests::writes);
     let is_direct = trial.requests().all(|work| work.keys.direct);
     let volume = BlockDevice::open(Path::new(&made[0]), writes, is_direct)?;
@@ -195,7 +196,7 @@ fn of_blocks(
     let mut over = || {
         mark(control, false)?;
         let held = control.held_bytes();
-        held.map(Caches::Left)
+        held.map(|held| Caches::Told { room, held })
             .map_err(|error| Error::failure(format!("cannot read what caches hold: {error}")))
     };
     let (mut measured, requests) = volume.measure(trial, caches, &mut over)?;

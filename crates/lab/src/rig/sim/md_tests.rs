@@ -183,12 +183,14 @@ fn timed_and_told(text: &str, held_bytes: Option<u64>) -> Measured {
     let processor = Processor::default();
     let device = machine::with_log(&trial.setup, trial.seed, &processor).unwrap();
     let (mut device, _) = machine::for_programs(trial, device);
-    let caches = Caches::Assumed(machine::write_cache_bytes(&trial.setup).unwrap());
+    let room = machine::write_cache_bytes(&trial.setup).unwrap();
+    let caches = Caches::Assumed(room);
     let mut jobs = jobs(trial, &device.geometry().target_sectors);
     let mut enough = |batches: &Batches| steady::enough(trial, caches, Bits::Timed, batches);
     let recorded = sim::run_jobs(&processor, &mut *device, &mut jobs, &mut enough, &|| false);
     let recorded = recorded.unwrap();
-    let caches = held_bytes.map_or(caches, Caches::Left);
+    let told = |held| Caches::Told { room, held };
+    let caches = held_bytes.map_or(caches, told);
     steady::measured(trial, &recorded, caches, Bits::Timed)
 }
 
@@ -204,6 +206,17 @@ fn what_caches_held_at_the_end_says_whether_a_job_was_steady() {
         [Some(0.0), Some(1.0), Some(0.0)]
     );
     assert!(value(&told, "cached_share").unwrap() < 0.002);
+    // Who is to move more is told so by what caches have room for, not by what they happened to hold.
+    assert_eq!(value(&much, "needed_mib"), value(&assumed, "needed_mib"));
+}
+
+/// Caches that were full when the measured part began counted as filled in it, and no such work was steady in the kernel.
+#[test]
+fn work_without_an_end_may_have_filled_caches_before_it_was_measured() {
+    let text = "[volume]\ndrives = '2xst18000nm000j[write_buffer_sectors=32768]'\nlevel = 'md-stripe'\n[workload.w]\n\
+                kind = 'sequential'\nop = 'write'\nblock = '1MiB'\ndepth = 8\n";
+    let held = [None, Some(32 << 20)].map(|held| timed_and_told(text, held));
+    assert_eq!(held.each_ref().map(|of| value(of, "steady")), [Some(1.0); 2]);
 }
 
 /// The value of a sample.
