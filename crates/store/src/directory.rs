@@ -194,10 +194,7 @@ impl Store {
             manifest.machine.clone().into_iter().filter(|(name, _)| is_of_the_moment(name)),
         );
         // What says nothing of a trial may change; reports are of what it is now.
-        let is_reworded = there.experiment != manifest.experiment && there.runs_as(manifest);
-        if is_reworded {
-            there.experiment.clone_from(&manifest.experiment);
-        }
+        let is_reworded = there.take_words_of(manifest);
         if there != *manifest {
             let what = there.difference(manifest, ["the store", "your file"]);
             let apart = there.settings_apart(manifest);

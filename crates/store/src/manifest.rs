@@ -240,11 +240,17 @@ impl Manifest {
         "its plan differs".into()
     }
 
-    /// Whether the trials of two experiments are the same, though their files say different things.
-    pub(crate) fn runs_as(&self, wanted: &Manifest) -> bool {
+    /// Takes the file of another experiment where that says other things of the same trials; whether it did.
+    pub(crate) fn take_words_of(&mut self, wanted: &Manifest) -> bool {
         let is_same_plan = self.trials == wanted.trials;
         let apart = self.settings_apart(wanted);
-        !apart.is_empty() && apart.iter().all(|apart| apart.is_of_no_trial(is_same_plan))
+        let is_reworded = self.experiment != wanted.experiment
+            && !apart.is_empty()
+            && apart.iter().all(|apart| apart.is_of_no_trial(is_same_plan));
+        if is_reworded {
+            self.experiment.clone_from(&wanted.experiment);
+        }
+        is_reworded
     }
 
     /// The settings that two experiments do not have in common, in order of their keys.

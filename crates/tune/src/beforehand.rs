@@ -582,6 +582,7 @@ mod tests {
         assert!(
             said(&["loss_5y <= 1e-4"]).ends_with("; `--survive 2 --spares 2` has what meets them")
         );
+        assert!(said(&["loss_5y <= 5e-5"]).ends_with("; `--survive 3` has what meets them"));
         let both = said(&["usable_tb >= 120", "loss_5y <= 0.01"]);
         assert!(
             both.contains("`usable_tb >= 120` can be met, but not with all the others"),

@@ -49,8 +49,7 @@ pub(crate) fn report(flags: &ReportFlags) -> Result<String> {
         let answer = format!("{}{unfinished}\nPage: {}\n", verdict.answer, file.display());
         return said(flags, answer, &verdict, &wishes);
     }
-    let mut output = run_text(manifest, records, &verdict)?;
-    output.push_str(&rest(&results, &flags.directory.display().to_string()));
+    let mut output = text(&results, &verdict, &flags.directory)?;
     if !results.suspects.is_empty() {
         let suspects: Vec<String> = results.suspects.iter().map(usize::to_string).collect();
         writeln!(
@@ -89,6 +88,15 @@ fn said(flags: &ReportFlags, output: String, verdict: &Verdict, wishes: &Wishes)
     let asked = ((flags.safe, flags.subject_to.as_slice()), (wishes.safe, &*wishes.subject_to));
     let error = unmet(asked.0, asked.1).filter(|_| verdict.none_meets());
     printed_before(output, error)
+}
+
+/// What the results say, and how those are had that are missing; of a `submit` that has merged nothing only the latter.
+fn text(results: &Results, verdict: &Verdict, directory: &Path) -> Result<String> {
+    let rest = rest(results, &directory.display().to_string());
+    if results.records.is_empty() && finished_in_shards(directory) > 0 {
+        return Ok(rest.trim_start().to_string());
+    }
+    Ok(run_text(&results.manifest, &results.records, verdict)? + &rest)
 }
 
 /// How many trials are finished where some are not, and how the others are run: those of cells that failed only where that is

@@ -84,6 +84,24 @@ fn a_shard_says_what_comes_next_and_is_continued() {
     assert_eq!(starts.lines().count(), 2 * String::from_utf8_lossy(&before[1]).lines().count());
 }
 
+/// A killed `submit` took another `about`, and merged neither with it nor without it.
+#[test]
+fn shards_of_one_run_may_be_about_other_things() {
+    let scratch = scratch();
+    let here = scratch.path();
+    for (number, about) in [("1/2", ""), ("2/2", "about = \"two disks\"\n")] {
+        fs::write(here.join("sweep.toml"), format!("{about}{SWEEP}")).unwrap();
+        stdout(here, &["run", "sweep.toml", "--shard", number]);
+    }
+    let shards = ["1", "2"].map(|number| format!("ileave-results/sweep-{number}-of-2"));
+    stdout(here, &["merge", "--out", "merged", &shards[1], &shards[0]]);
+    let said = json(here, &["report", "merged", "--json"]);
+    assert_eq!(said["trials"].as_array().unwrap().len(), 96);
+    fs::write(here.join("sweep.toml"), SWEEP.replace("count = 30", "count = 31")).unwrap();
+    stdout(here, &["run", "sweep.toml", "--shard", "2/2", "--out", "other"]);
+    fails(here, &["merge", "--out", "merged", "other"], "are not of the same run");
+}
+
 #[test]
 fn a_partial_merge_names_what_is_missing_and_is_resumed() {
     let scratch = scratch();

@@ -121,6 +121,8 @@ fn parallel_with_a_task_and_then_itself_killed() {
     let child = spawn(here, &[&asked[..], &["--workers", "2"]].concat());
     let results = here.join("out");
     wait_until("a task has finished a trial", || !kept(&results).is_empty());
+    let said = stdout(here, &["report", "out"]);
+    assert!(said.starts_with("0 of ") && said.contains(" in out/shards"), "{said}");
     // Of the tasks, whichever runs.
     wait_until("a task is killed", || {
         processes(here, &["ileave run", "--shard"]).into_iter().next().is_some_and(kill)

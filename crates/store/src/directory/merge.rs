@@ -129,6 +129,7 @@ fn common_manifest(parts: &mut [Part]) -> Result<Manifest> {
     let mut wanted = newest.manifest.clone();
     for part in parts.iter_mut() {
         part.manifest.factors.clone_from(&wanted.factors);
+        part.manifest.take_words_of(&wanted);
         if part.format != format {
             part.manifest.only_read.clone_from(&wanted.only_read);
         }
