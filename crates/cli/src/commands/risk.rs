@@ -10,7 +10,7 @@ use risk::{Crash, Risk, Shape, assess, calculators, in_words};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 use store::known::ERASED_TOGETHER;
-use verdict::tables::{STRONG, labelled, marked, paragraphs, table};
+use verdict::tables::{STRONG, labelled, marked, paragraphs, table, times};
 
 /// Groups that are simulated: enough for an error of a few percent.
 const GROUPS: u64 = 40_000;
@@ -385,7 +385,7 @@ fn beside(ratio: f64) -> String {
         ratio if ratio < 0.5 => format!("{ratio:.2} times"),
         ratio if ratio < 1.0 => format!("{:.0} % less", 100.0 * (1.0 - ratio)),
         ratio if ratio < 2.0 => format!("{:.0} % more", 100.0 * (ratio - 1.0)),
-        ratio => format!("{ratio:.*} times", usize::from(ratio < 9.95)),
+        ratio => times(ratio),
     }
 }
 

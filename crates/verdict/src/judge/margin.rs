@@ -52,18 +52,6 @@ fn semicolons(labels: &[String]) -> String {
     }
 }
 
-/// So many layouts that are alike are named; more are counted.
-const LABELS_MAX: usize = 5;
-
-/// Labels of a group of any size. Those with commas are cut where they are listed.
-fn group(labels: &[String]) -> String {
-    if labels.len() <= LABELS_MAX || labels.iter().any(|label| label.contains(',')) {
-        return semicolons(labels);
-    }
-    let more = format!("{} more", labels.len() - LABELS_MAX + 1);
-    listed(&[&labels[..LABELS_MAX - 1], &[more]].concat())
-}
-
 /// The first that is behind, and the last.
 pub(super) fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     let behind: Vec<&Ranked> =
@@ -76,7 +64,7 @@ pub(super) fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
     let distinct = verdict.names_of_what_matters(in_order.into_iter());
     // Those that are as far behind in words are one group: "64, 37 % slower; last 128 and 256, 37 % slower".
     if by(next) == by(last) && distinct.len() > 1 {
-        return Some(point("next best", format!("{}, {}", group(&distinct), by(next))));
+        return Some(point("next best", format!("{}, {}", semicolons(&distinct), by(next))));
     }
     let mut text = format!("{}, {}", called(next), by(next));
     if !verdict.is_the_same(&last.at, &next.at) {
@@ -93,21 +81,20 @@ pub(super) fn next_best(verdict: &Verdict, others: &[Ranked]) -> Option<Point> {
 
 #[cfg(test)]
 mod tests {
-    use super::group;
+    use super::semicolons;
     use crate::judge::{Verdict, Wishes};
     use lab::experiment::Experiment;
     use lab::rig::sim::Sim;
     use lab::{Keep, run};
 
-    /// Fifteen with commas were cut to five, and those to two: "3 more".
+    /// Lists are cut where they are written. Cut before, fifteen became "3 more".
     #[test]
     fn who_is_not_named_is_counted() {
         let labels = |count: u32, end: &str| -> Vec<String> {
             (1..=count).map(|number| format!("{number}{end}")).collect()
         };
-        assert_eq!(group(&labels(15, ", x")), "1, x; 2, x; 13 more");
-        assert_eq!(group(&labels(6, "")), "1, 2, 3, 4 and 2 more");
-        assert_eq!(group(&labels(5, "")), "1, 2, 3, 4 and 5");
+        assert_eq!(semicolons(&labels(15, ", x")), "1, x; 2, x; 13 more");
+        assert_eq!(semicolons(&labels(15, "")), "1, 2, 3 and 12 more");
     }
 
     /// "64, 37 % slower; last 128 and 256, 37 % slower": three that are alike were two groups.
