@@ -444,6 +444,6 @@ fn words(class: &str) -> String {
         Some(("box", kind)) => format!("{kind} behind a RAID controller"),
         Some(("ffs", kind)) => format!("{kind} on FFS"),
         Some((system, kind)) => format!("{kind} on {system}"),
-        None => class.into(),
+        None => format!("requests to {class}"),
     }
 }

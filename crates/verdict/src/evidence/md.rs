@@ -3,6 +3,7 @@
 use super::Pair;
 use super::class::{of_md, of_read_ahead};
 use super::pair::Devices;
+use block::Level;
 use std::collections::BTreeMap;
 
 /// Cells of one kind, a line each.
@@ -75,9 +76,10 @@ impl Cell<'_> {
         }
     }
 
-    /// The level as layouts have it: `raid5` is md's.
+    /// The level as results have it: `raid5` is md's, and md's RAID 0 is `md-stripe` there.
     fn level(&self) -> String {
-        format!("md-{}", self.text("level").trim_start_matches("md-"))
+        let named = format!("md-{}", self.text("level").trim_start_matches("md-"));
+        named.parse::<Level>().expect("a level of md").to_string()
     }
 }
 

@@ -158,7 +158,7 @@ fn md_is_held_by_its_cells() {
     assert!(chunks.len() > 100 && right * 10 > chunks.len() * 7, "{right} of {}", chunks.len());
     assert!(!of("md-writes", "volume.stripe_cache").is_empty());
     assert!(!of("md-writes", "volume.level").is_empty());
-    assert!(!of("md-raid0", "volume.interleave of md-raid0").is_empty());
+    assert!(!of("md-stripe", "volume.interleave of md-stripe").is_empty());
     let buffered = of("md-buffered-writes", "volume.interleave of md-raid5");
     assert!((1..20).contains(&buffered.len()), "{}", buffered.len());
     // What is set by hand is another matter than what Linux takes by itself.
@@ -170,20 +170,45 @@ fn md_is_held_by_its_cells() {
     assert_eq!(levels, lines + include_str!("../../data/md_read_ahead.csv").lines().count() - 2);
 }
 
+/// A hundred pairs of RAID 0's chunks tested nothing: the cells called it `raid0`, and results `md-stripe`.
+#[test]
+fn pairs_have_the_names_of_levels_that_results_have() {
+    for Pair { factor, table, .. } in KEPT.iter() {
+        let Some(level) = factor.strip_prefix("volume.interleave of ") else { continue };
+        let named = level.parse::<block::Level>().map(|level| level.to_string());
+        assert_eq!(named.as_deref(), Ok(level), "{table}");
+    }
+}
+
+#[test]
+fn chunks_of_md_s_raid_0_are_tested_by_its_cells() {
+    use lab::experiment::Experiment;
+    use lab::rig::sim::Sim;
+    use lab::{Keep, run};
+    let text = "[volume]\ndrives = '4xst18000nm000j'\nlevel = 'md-raid0'\ninterleave = ['64KiB', '512KiB']\n\
+                [workload.w]\ncount = 20\nkind = 'sequential'\nblock = '1MiB'\n";
+    let experiment = Experiment::parse("some.toml", text).unwrap();
+    let ran = run(&experiment, &Sim, Keep::Nowhere, &mut |_| ()).unwrap();
+    let held = Evidence::of(&ran.manifest, &ran.records(), &["mb_per_s"]);
+    assert!(held.pairs.len() > 100, "{}", held.pairs.len());
+    let said = held.words(Some(2.0)).unwrap();
+    assert!(said.contains("(requests to md-stripe)"), "{said}");
+}
+
 /// docs/verdict.md says of md's pairs what the cells say.
 #[test]
 fn the_documentation_has_the_pairs_of_md() {
     let document = include_str!("../../../../docs/verdict.md");
     let all = [md::pairs(), closed::all()].concat();
     let chunk = "volume.interleave of md-raid";
-    let (raid0, raid5, raid6) = (format!("{chunk}0"), format!("{chunk}5"), format!("{chunk}6"));
+    let (raid5, raid6) = (format!("{chunk}5"), format!("{chunk}6"));
     let of_parity = [&raid5, &raid6, "volume.stripe_cache", "volume.level"];
     let of_mirrors = format!("{chunk}10");
     let of_read_ahead = [&raid5, &raid6, &of_mirrors, "volume.level"];
     let rows = [
         ("md-writes", &of_parity[..]),
         ("md-buffered-writes", &of_parity[..]),
-        ("md-raid0", &[raid0.as_str()][..]),
+        ("md-stripe", &["volume.interleave of md-stripe"][..]),
         ("md-read-ahead:auto", &of_read_ahead[..]),
         (closed::RANDOM_READS, &["volume.level"][..]),
         (closed::RANDOM_WRITES, &["volume.level"][..]),
