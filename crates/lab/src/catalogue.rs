@@ -36,6 +36,7 @@ mod kept;
 mod known;
 mod listing;
 mod matching;
+mod model_number;
 mod naming;
 mod provisioned;
 mod sheet;

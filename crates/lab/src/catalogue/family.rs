@@ -2,6 +2,7 @@
 //! data sheet makes its file.
 
 use super::matching::goes_with_instance;
+use super::model_number::disk_bytes;
 use super::naming::{bytes_of, few, is_akin_series, words};
 use super::{Drive, DriveFigures, Model, Named, drive};
 use std::cmp::Reverse;
@@ -21,9 +22,11 @@ pub(super) enum Family {
     Optane,
     /// A shingled disk.
     Shingled,
+    /// Another hard disk, by its model number.
+    HardDisk,
 }
 
-use Family::{ClientNvme, ClientSata, Optane, ServerNvme, ServerSata, Shingled};
+use Family::{ClientNvme, ClientSata, HardDisk, Optane, ServerNvme, ServerSata, Shingled};
 
 /// Series by what they are called: `#` is a digit. A word of a name is as long as what stands here, or several are together.
 const SERIES: [(Family, &[&str]); 6] = [
@@ -172,6 +175,7 @@ const SERIES: [(Family, &[&str]); 6] = [
             "st6000dm003",
             "st8000dm004",
             "st8000as0002",
+            "st8000as0022",
             "st1000lm048",
             "st2000lm015",
             "st4000lm024",
@@ -185,6 +189,9 @@ const SERIES: [(Family, &[&str]); 6] = [
         ],
     ),
 ];
+
+/// The size from which on a hard disk is one of today.
+const LARGE_SECTORS: u64 = 1_000_000_000_000 / block::SECTOR_BYTES;
 
 /// The size of a drive for servers whose name says none: one in the middle of those that are sold.
 const USUAL_BYTES: u64 = 3_840_000_000_000;
@@ -208,7 +215,8 @@ pub(super) fn is_other_series(name: &str, other: &str) -> bool {
 impl Family {
     /// That of a drive that is called so, if its series is known.
     pub(super) fn of(name: &str) -> Option<Family> {
-        series(name).map(|(family, _)| family)
+        let is_disk = || words(name).iter().any(|word| disk_bytes(word).is_some());
+        series(name).map(|(family, _)| family).or_else(|| is_disk().then_some(HardDisk))
     }
 
     /// What it is.
@@ -220,13 +228,18 @@ impl Family {
             ClientSata => "a SATA flash drive for one user",
             Optane => "an Optane drive",
             Shingled => "a shingled disk (SMR)",
+            HardDisk => "a hard disk",
         }
     }
 
     /// Whether a drive of the catalogue is of the class.
     pub(super) fn has(self, drive: &Drive) -> bool {
-        let Model::Flash(flash) = &drive.model else {
-            return self == Shingled && matches!(drive.model, Model::Shingled(_));
+        let flash = match &drive.model {
+            Model::Flash(flash) => flash,
+            Model::Shingled(_) => return self == Shingled,
+            // Those of the nineties have none of its capacity.
+            Model::Disk(_) => return self == HardDisk && drive.sectors() >= LARGE_SECTORS,
+            _ => return false,
         };
         let is_optane = drive.title.contains("Optane");
         let (is_sata, is_protected) =
@@ -237,7 +250,7 @@ impl Family {
             ServerSata => !is_optane && is_protected && is_sata,
             ClientNvme => !is_protected && !is_sata,
             ClientSata => !is_protected && is_sata,
-            Shingled => false,
+            Shingled | HardDisk => false,
         }
     }
 
@@ -263,7 +276,7 @@ impl Family {
     /// its size, then the newest.
     fn nearest(self, name: &str, known: &[Named]) -> Vec<String> {
         let words = words(name);
-        let said = words.iter().find_map(|word| bytes_of(word).or_else(|| bytes_of_seagate(word)));
+        let said = words.iter().find_map(|word| bytes_of(word).or_else(|| disk_bytes(word)));
         let bytes = said.or((self == ServerNvme).then_some(USUAL_BYTES));
         let shared = |file: &Named| {
             let titles: Vec<String> =
@@ -299,26 +312,35 @@ impl Family {
             ClientSata => ("sata", "", " --write-iops N"),
             Optane => ("nvme", " --power-loss-protection", " --write-iops N"),
             Shingled => return None,
+            HardDisk => return Some(Self::fit_line_of_disk(name)),
         };
         let words = words(name);
         let is_sized = words.iter().any(|word| bytes_of(word).is_some());
         let capacity = if is_sized { "" } else { " --capacity SIZE" };
-        let name = name.replace(['"', '\\', '$', '`', '\n'], "");
+        let name = in_quotes(name);
         Some(format!(
             "`ileave drives fit --name \"{name}\"{capacity} --interface {interface}{protection} --read-iops N{steady} \
              --read-mb N --write-mb N --out {}.toml`",
             words.join("-")
         ))
     }
+
+    /// The same of a hard disk, whose model number has its capacity.
+    fn fit_line_of_disk(name: &str) -> String {
+        let words = words(name);
+        let bytes = words.iter().find_map(|word| bytes_of(word).or_else(|| disk_bytes(word)));
+        let terabytes = bytes.unwrap_or_default() as f64 / 1e12;
+        format!(
+            "`ileave drives fit --name \"{}\" --capacity {terabytes}TB --rpm N --read-mb N --out {}.toml`",
+            in_quotes(name),
+            words.join("-")
+        )
+    }
 }
 
-/// The bytes of a disk whose model number has them: `st8000dm004`.
-fn bytes_of_seagate(word: &str) -> Option<u64> {
-    let digits: String =
-        word.strip_prefix("st")?.chars().take_while(char::is_ascii_digit).collect();
-    let gigabytes: u64 =
-        digits.parse().ok().filter(|gigabytes| (500..100_000).contains(gigabytes))?;
-    Some(gigabytes * 1_000_000_000)
+/// The name without what a shell would take for its own.
+fn in_quotes(name: &str) -> String {
+    name.replace(['"', '\\', '$', '`', '\n'], "")
 }
 
 /// Whether a word is what a series is called.
@@ -339,7 +361,7 @@ mod tests {
     }
 
     /// Name, what is said of its class, and the first of those that are named.
-    const ANSWERS: [(&str, &str, &str); 17] = [
+    const ANSWERS: [(&str, &str, &str); 19] = [
         (
             "samsung pm9a3",
             "an NVMe drive for servers, and nearest of its class are ",
@@ -405,6 +427,8 @@ mod tests {
             "a shingled disk (SMR), and nearest of its class are ",
             "st8000as0022, ",
         ),
+        ("ST12000VN0008-2YS101", "a hard disk, and nearest of its class are ", "wd121kryz, "),
+        ("wd101efbx", "a hard disk, and nearest of its class are ", "wd121kryz, "),
     ];
 
     /// A PM1733 was answered with a SCSI disk of the nineties, a CD8 with a cloud's disks, a Micron 7450 with a SATA drive.
@@ -466,6 +490,9 @@ mod tests {
         assert!(refused("970 EVO Plus 1TB").contains(
             "--name \"970 EVO Plus 1TB\" --interface nvme --read-iops N --write-iops N --read-mb"
         ));
+        assert!(refused("WD101EFBX").contains(
+            "`ileave drives fit --name \"WD101EFBX\" --capacity 10TB --rpm N --read-mb N --out wd101efbx.toml`"
+        ));
     }
 
     /// What is in the catalogue is of the class that its name says.
@@ -479,7 +506,7 @@ mod tests {
             assert!(said.is_none_or(|family| family.has(&one)), "{}: {said:?}", file.key);
             found += usize::from(said.is_some());
         }
-        assert_eq!(found, 12);
+        assert_eq!(found, 24);
         assert_eq!(Family::of("frobnicator"), None);
         assert_eq!(Family::of("SAMSUNG MZQL23T8HCLS"), None);
     }
