@@ -6,6 +6,7 @@ use crate::chain::{Chain, bad_when_needed, read_error, within};
 use crate::events::{Counted, Life, Scrub, simulate};
 use crate::inputs::{Inputs, Range};
 use crate::shape::{Crash, Shape};
+use crate::spared::Spared;
 use crate::wait::Wait;
 
 /// Below this, what is not modelled decides: fires, thieves, firmware, the wrong command.
@@ -50,10 +51,22 @@ fn at_each_place(of: impl Fn(usize) -> f64) -> Range {
     Range { low: of(0), middle: of(1), high: of(2) }
 }
 
+/// The same with the spares of the group, where it has any that it could use.
+fn spared<'a>(chain: &'a Chain, inputs: &Inputs) -> Option<Spared<'a>> {
+    let (spares, ordered_h) = (inputs.spares, inputs.reordered_h);
+    (spares > 0 && chain.survived > 0).then_some(Spared { chain, spares, ordered_h })
+}
+
 /// The probability that all is gone: groups in series, nothing unreadable.
 fn gone(shape: &Shape, inputs: &Inputs) -> Range {
     let hours = inputs.years * YEAR_H;
-    at_each_place(|place| within(hours, chain(shape, inputs, place).end_h() / shape.groups as f64))
+    at_each_place(|place| {
+        let chain = chain(shape, inputs, place);
+        match spared(&chain, inputs) {
+            Some(spared) => of_any(shape.groups as f64, spared.within(hours, chain.survived)),
+            None => within(hours, chain.end_h() / shape.groups as f64),
+        }
+    })
 }
 
 /// The probability that a group has sectors that cannot be read when nothing is left to spare.
@@ -62,7 +75,10 @@ fn gone(shape: &Shape, inputs: &Inputs) -> Range {
 /// 0.058 % a drive each time. At the worst as data sheets have it: every bit that is read counts.
 fn bad(shape: &Shape, inputs: &Inputs, place: usize) -> f64 {
     let hours = inputs.years * YEAR_H;
-    let chances_per_h = 1.0 / chain(shape, inputs, place).last_chance_h();
+    let chain = chain(shape, inputs, place);
+    let spared = spared(&chain, inputs);
+    let last_chance_h = spared.map_or_else(|| chain.last_chance_h(), |it| it.last_chance_h(hours));
+    let chances_per_h = 1.0 / last_chance_h;
     let episodes_per_h = inputs.bad_sectors_of_rest(place) / YEAR_H * shape.at_stake;
     let round_h = inputs.scrub_h.map_or(hours, |round_h| round_h.min(hours));
     let in_a_round = bad_when_needed(round_h, episodes_per_h, chances_per_h);
@@ -123,7 +139,9 @@ fn torn(shape: &Shape, inputs: &Inputs) -> Option<Range> {
         let hours = inputs.years * YEAR_H;
         at_each_place(|place| {
             let resync_h = [0.0, 0.0, inputs.rebuild_h.range.high][place];
-            let window_h = inputs.mttr_h().values()[place] + resync_h;
+            let chain = chain(shape, inputs, place);
+            let wait_h = spared(&chain, inputs).map_or(0.0, |spared| spared.wait_h(hours));
+            let window_h = inputs.mttr_h().values()[place] + wait_h + resync_h;
             let failures_per_h = shape.drives as f64 * inputs.afr.range.values()[place] / YEAR_H;
             let crashes_per_h = inputs.crashes.range.values()[place] / YEAR_H;
             within(hours, 1.0 / (failures_per_h * window_h * crashes_per_h))
@@ -378,10 +396,40 @@ mod tests {
         let shape = Shape::new("raid5", 8, None).unwrap();
         let of = |inputs: Inputs| assess(&shape, &inputs, 40_000, 7);
         let [usual, late] = [spared(), spared().replaced_after(2000.0)].map(of);
-        assert_eq!(usual.gone, late.gone);
         assert_eq!(of(spared().replaced_after(72.0)), usual);
-        let [usual, late] = [usual, late].map(|risk| risk.memoryless.gone.of_all);
-        assert!(late > 1.05 * usual, "{late} {usual}");
+        for of in [|risk: &Risk| risk.memoryless.gone.of_all, |risk: &Risk| risk.gone.middle] {
+            assert!(of(&late) > 1.05 * of(&usual), "{late:?} {usual:?}");
+        }
+    }
+
+    /// Twelve drives of which 8 % fail in a year, one spare, the next after 60 days: 8.6 % are lost. The form had a spare at once, and
+    /// said 3.6 % at the worst. Spares that nobody replaces are used up by 82 % of groups; the simulation, which hurried what waits
+    /// as it hurries rebuilds, had 24 ± 3 %.
+    #[test]
+    fn a_spare_that_was_used_is_not_there() {
+        for (spares, days, groups) in [(1, 60.0, 12_000), (1, 3.0, 4000), (2, f64::INFINITY, 2000)]
+        {
+            let inputs = Inputs { afr: Sourced::given(0.08), ..Inputs::of(&disk(), spares) };
+            let inputs = inputs.replaced_after(24.0 * days);
+            let shape = Shape::new("raid6", 12, None).unwrap();
+            let expected = gone(&shape, &inputs).middle;
+            let found = simulate(&life(&shape, &inputs, false), 5.0 * YEAR_H, groups, 7).gone;
+            let apart = (expected / found.of_all - 1.0).abs();
+            let said = format!("{spares} {days}: {expected} {found:?}");
+            assert!(apart < 0.05 + 2.0 * found.error / found.of_all, "{said}");
+            assert!(found.error < 0.15 * found.of_all, "{said}");
+        }
+    }
+
+    /// Who waits for a drive may crash, too.
+    #[test]
+    fn a_crash_may_come_while_a_drive_is_on_order() {
+        let of = |hours: f64| {
+            let inputs = Inputs { afr: Sourced::given(0.08), ..Inputs::of(&disk(), 1) };
+            let shape = Shape::new("raid6", 12, None).unwrap();
+            torn(&shape, &inputs.replaced_after(hours)).unwrap()
+        };
+        assert!(of(1440.0).middle > 1.5 * of(1.0).middle);
     }
 
     #[test]

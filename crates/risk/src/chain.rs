@@ -68,7 +68,7 @@ impl Chain {
         time_h
     }
 
-    fn failures_per_h(&self, down: usize) -> f64 {
+    pub(crate) fn failures_per_h(&self, down: usize) -> f64 {
         let acceleration = if down == 0 { 1.0 } else { self.acceleration };
         let uneven = self.uneven.get(down).copied().unwrap_or(1.0);
         (self.members - down) as f64 * self.failures_per_h * uneven * acceleration

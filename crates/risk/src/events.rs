@@ -86,7 +86,7 @@ pub struct Share {
 /// Simulates groups for `mission_h` hours each, or until they are gone.
 pub fn simulate(life: &Life, mission_h: f64, groups: u64, seed: u64) -> Counted {
     let mut random = Random::new(seed);
-    let hurry = hurry(life);
+    let hurry = Hurry::of(life);
     let mut sums = Sums::default();
     for _ in 0..groups {
         let mut group = Group::new(life, hurry, &mut random);
@@ -97,14 +97,28 @@ pub fn simulate(life: &Life, mission_h: f64, groups: u64, seed: u64) -> Counted 
 }
 
 /// How much the hazard of a degraded group is raised, so that about 4 of 10 rebuilds see another failure.
-fn hurry(life: &Life) -> f64 {
-    const WANTED: f64 = 0.5;
-    let rebuild_h = life.rebuild.least_h
-        + life.rebuild.scale_h
-        + if life.spares == 0 { life.replacement_h } else { 0.0 };
-    let others = life.members.saturating_sub(1) as f64;
-    let expected = others * life.acceleration * rebuild_h / life.failure.age_at(1.0);
-    if life.survived == 0 || expected <= 0.0 { 1.0 } else { (WANTED / expected).max(1.0) }
+#[derive(Clone, Copy)]
+struct Hurry {
+    /// While what is down is rebuilt.
+    rebuilding: f64,
+    /// While a member waits for a drive: waits are long, and a hazard raised for hours would leave weights of nothing.
+    waiting: f64,
+}
+
+impl Hurry {
+    fn of(life: &Life) -> Hurry {
+        const WANTED: f64 = 0.5;
+        let others = life.members.saturating_sub(1) as f64;
+        let raised = |hours: f64| {
+            let expected = others * life.acceleration * hours / life.failure.age_at(1.0);
+            let is_rare = life.survived > 0 && expected > 0.0;
+            if is_rare { (WANTED / expected).max(1.0) } else { 1.0 }
+        };
+        let rebuild_h = life.rebuild.least_h + life.rebuild.scale_h;
+        let waiting = raised(rebuild_h + life.replacement_h);
+        // Without a spare each rebuild is waited for.
+        Hurry { rebuilding: if life.spares == 0 { waiting } else { raised(rebuild_h) }, waiting }
+    }
 }
 
 #[derive(Default)]
@@ -165,7 +179,7 @@ enum State {
 
 struct Group<'a> {
     life: &'a Life,
-    hurry: f64,
+    hurry: Hurry,
     drives: Vec<Drive>,
     now_h: f64,
     spares: usize,
@@ -180,7 +194,7 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn new(life: &'a Life, hurry: f64, random: &mut Random) -> Self {
+    fn new(life: &'a Life, hurry: Hurry, random: &mut Random) -> Self {
         let mut group = Group {
             life,
             hurry,
@@ -254,7 +268,12 @@ impl<'a> Group<'a> {
 
     /// How much the hazard is raised, really and for counting.
     fn raised(&self) -> (f64, f64) {
-        if self.down() == 0 { (1.0, 1.0) } else { (self.life.acceleration, self.hurry) }
+        if self.down() == 0 {
+            return (1.0, 1.0);
+        }
+        let waits = self.drives.iter().any(|drive| drive.state == State::Waiting);
+        let hurry = if waits { self.hurry.waiting } else { self.hurry.rebuilding };
+        (self.life.acceleration, hurry)
     }
 
     /// Until something happens, at most `rest_h`, and which drive fails then.

@@ -23,6 +23,7 @@ pub mod events;
 pub mod inputs;
 mod members;
 mod shape;
+mod spared;
 pub mod wait;
 
 pub use assess::{FLOOR, LIFE_SHAPE, Risk, assess, in_words};

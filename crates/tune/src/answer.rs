@@ -166,6 +166,9 @@ impl Tuned {
         for line in self.experiment.lines().filter(|line| !line.is_empty()) {
             writeln!(experiment, "  {line}").expect("a string grows");
         }
+        if let Some(hours) = self.assumed.get("replaced_after_h").and_then(Json::as_f64) {
+            experiment += &replaced_line(hours);
+        }
         text += &section(self.origin, &experiment);
         let short = match self.short_evaluations {
             0 => String::new(),
@@ -189,6 +192,15 @@ impl Tuned {
         let rows: Vec<Vec<String>> = self.front.iter().map(|row| row.cells(&shown)).collect();
         in_parts(&heading, &rows, words, |heading, rows| fits(heading, rows.into_iter()))
     }
+}
+
+/// What an experiment has no key for, and every chance of loss rests on.
+fn replaced_line(hours: f64) -> String {
+    let (time, unit) = if hours < 48.0 { (hours, "h") } else { (hours / 24.0, "d") };
+    let time = format!("{} {unit}", (10.0 * time).round() / 10.0);
+    format!(
+        "  # a failed drive is replaced after {time} (`--replace-after`, not in the experiment)\n"
+    )
 }
 
 /// The last column of the first table, where the screen is too narrow for one.
@@ -272,6 +284,15 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The chances of loss of an answer rest on it, and only `--json` had it.
+    #[test]
+    fn when_a_drive_is_replaced_is_said() {
+        let said = "  # a failed drive is replaced after 60 d (`--replace-after`, not in the experiment)\n";
+        assert_eq!(replaced_line(1440.0), said);
+        assert!(replaced_line(6.0).contains("after 6 h ("));
+        assert!(replaced_line(36.0).contains("after 36 h ("));
+    }
 
     /// "The best reaches about 10 % of the rate" stood seven lines below an answer that will not do.
     #[test]

@@ -361,7 +361,7 @@ fn believe(found: &Risk, shape: &Shape, spares: usize) -> Option<String> {
         let why = if !are_apart(*table, without_wear) {
             "drives wear out here, and fail at one rate in the table"
         } else if ratio > 1.0 && spares > 0 {
-            "the spare may have been used here, and is always ready in the table"
+            "each drive on order is there after its own time here, and the table has their mean"
         } else if ratio < 1.0 {
             "another loss may have come first here, and the table takes each alone"
         } else {
@@ -425,7 +425,7 @@ mod tests {
         let worn = said(0.34, 0.30, 0).unwrap();
         assert!(worn.contains("sectors unreadable 13 % more (drives wear out here,"), "{worn}");
         let spare = said(0.90, 0.90, 1).unwrap();
-        assert!(spare.contains("3.0 times (the spare may have been used here"), "{spare}");
+        assert!(spare.contains("3.0 times (each drive on order is there"), "{spare}");
         // Fewer are no sign of wear, nor of a spare that was used.
         let fewer = said(0.20, 0.20, 1).unwrap();
         assert!(fewer.contains("33 % less (another loss may have come first"), "{fewer}");
