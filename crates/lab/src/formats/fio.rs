@@ -4,7 +4,8 @@
 //! that a job names stands for the volume; several files lie on it one after another.
 //!
 //! An option that is not understood is an error. One that cannot change what is simulated is accepted,
-//! with a warning. `formats/fio/options.rs` has the list of both.
+//! with a warning. `formats/fio/options.rs` has the list of both, `beside.rs` has those that are taken with some values and
+//! refused with others.
 
 mod beside;
 mod job;

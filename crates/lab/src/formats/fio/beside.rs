@@ -118,7 +118,7 @@ pub(super) fn apply(job: &mut Job, option: &str, value: &str) -> Applied {
         }
         "iodepth_batch" | "iodepth_batch_submit" => one_by_one(option, value, "sent")?,
         "iodepth_batch_complete" | "iodepth_batch_complete_min" => {
-            one_by_one(option, value, "waited for")?
+            one_by_one(option, value, "waited for")?;
         }
         _ => return Err(unknown(option)),
     }

@@ -76,7 +76,7 @@ fn beside_the_curve(
             let label = &block.file;
             sheet.warnings.push(format!(
                 "{label}: `{name}` is {ms}, and the seek curve has {curve_ms:.3} ms over {far} cylinders; the curve is taken: check \
-                 that its file is whole"
+                 that its file is whole, or correct the time"
             ));
         }
     }
