@@ -78,7 +78,8 @@ impl Evidence {
             && !is_shingled
         {
             let of_drawn = pairs_for(&drawn);
-            if of_drawn.len() >= FEW {
+            // Where there are few of either, the more say more.
+            if of_drawn.len() > pairs.len() {
                 (asked, pairs) = (drawn, of_drawn);
             }
         }

@@ -2,38 +2,64 @@
 
 use crate::early;
 use crate::tables::{figure, listed};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::factor::Role;
 use store::record::Record;
+
+/// What keeps a trial from a steady state; the first that holds is its reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    OnCredit,
+    Deferred,
+    Cached,
+    AtLimit,
+    StreamEnded,
+    StillChanged,
+}
+
+impl Why {
+    /// Of a trial that was not steady.
+    fn of(record: &Record) -> Why {
+        if is_on_credit(record) {
+            Why::OnCredit
+        } else if is_deferred(record) {
+            Why::Deferred
+        } else if is_cached(record) {
+            Why::Cached
+        } else if is_at_limit(record) {
+            Why::AtLimit
+        } else if !early::streams(record).is_empty() {
+            Why::StreamEnded
+        } else {
+            Why::StillChanged
+        }
+    }
+}
 
 /// Why a trial was not steady: none where it was, or where nobody can tell.
 pub fn reason(record: &Record) -> Option<String> {
     if record.sample("steady") != Some(0.0) {
         return None;
     }
-    let what = if record.is_overloaded() {
+    let workload = &record.workload;
+    if record.is_overloaded() {
         return Some(format!(
-            "{} was overloaded: requests came faster than they were served",
-            record.workload
+            "{workload} was overloaded: requests came faster than they were served"
         ));
-    } else if is_on_credit(record) {
-        "it drew on burst credit"
-    } else if is_deferred(record) {
-        "media caches took much of what was written"
-    } else if is_cached(record) {
-        "write caches took much of what was written"
-    } else if is_at_limit(record) {
-        "how many requests were in flight still changed"
-    } else if let [ended, ..] = early::streams(record).as_slice() {
-        return Some(format!(
-            "{} was not steady: its rate changed when {} ended",
-            record.workload, ended.0
-        ));
-    } else {
-        "its rate still changed"
+    }
+    let what = match Why::of(record) {
+        Why::OnCredit => "it drew on burst credit".into(),
+        Why::Deferred => "media caches took much of what was written".into(),
+        Why::Cached => "write caches took much of what was written".into(),
+        Why::AtLimit => "how many requests were in flight still changed".into(),
+        Why::StreamEnded => {
+            let ended = early::streams(record);
+            format!("its rate changed when {} ended", ended.first().map_or("one", |one| one.0))
+        }
+        Why::StillChanged => "its rate still changed".into(),
     };
-    Some(format!("{} was not steady: {what}", record.workload))
+    Some(format!("{workload} was not steady: {what}"))
 }
 
 /// Whether a trial is left out of the verdict. What re-runs a published table is what its author ran, and stays.
@@ -67,55 +93,93 @@ fn is_at_limit(record: &Record) -> bool {
     is_by_clock && record.member_busy.iter().any(|&busy| busy > BUSY_SHARE)
 }
 
-/// Which trials were not steady, and what to do about it; none where all were.
-pub fn words(manifest: &Manifest, records: &[Record]) -> Option<String> {
+/// Which trials were not steady, and what to do about it: a text for each reason.
+pub fn words(manifest: &Manifest, records: &[Record]) -> Vec<String> {
+    let of_group = |(why, group): (Why, Vec<&Record>)| {
+        let of_some = of_some(manifest, &group);
+        let trials = format!("{} of {} trials{of_some}", group.len(), records.len());
+        format!("{trials}: {}", why.words(manifest, &group))
+    };
+    groups(records).into_iter().map(of_group).collect()
+}
+
+/// The trials that were not steady, by their reasons. Where caches filled in some repeats of a workload, its others
+/// are of the same reason, though less was left in their caches.
+fn groups(records: &[Record]) -> BTreeMap<Why, Vec<&Record>> {
     let unsteady = records.iter().filter(|r| reason(r).is_some() && !r.is_overloaded());
-    let unsteady: Vec<&Record> = unsteady.collect();
-    let cached = unsteady.iter().filter(|record| is_cached(record));
-    let shares: Vec<f64> = cached.filter_map(|record| record.sample("cached_share")).collect();
-    if unsteady.is_empty() {
-        return None;
+    let mut groups: BTreeMap<Why, Vec<&Record>> = BTreeMap::new();
+    for record in unsteady {
+        groups.entry(Why::of(record)).or_default().push(record);
     }
-    let of_some = of_some(manifest, &unsteady);
-    let mut text = format!("{} of {} trials{of_some}", unsteady.len(), records.len());
-    if unsteady.iter().any(|record| is_on_credit(record)) {
-        let next = "Leave out `drive.credit` to measure what lasts once the credit is spent";
-        return Some(format!("{text}: they drew on burst credit, which ends. {next}"));
+    let cached = groups.get(&Why::Cached).into_iter().flatten();
+    let cached: BTreeSet<&str> = cached.map(|record| record.workload.as_str()).collect();
+    let Some(changed) = groups.remove(&Why::StillChanged) else { return groups };
+    for record in changed {
+        let is_alike = cached.contains(record.workload.as_str());
+        let why = if is_alike { Why::Cached } else { Why::StillChanged };
+        groups.entry(why).or_default().push(record);
     }
-    if unsteady.iter().any(|record| is_deferred(record)) {
-        let next = "Leave out `drive.media_cache` to measure what lasts once they are full";
-        return Some(format!("{text}: they filled media caches of shingled disks. {next}"));
+    groups
+}
+
+impl Why {
+    /// What is said of trials that were not steady for this reason.
+    fn words(self, manifest: &Manifest, group: &[&Record]) -> String {
+        match self {
+            Why::OnCredit => {
+                let next = of_key(manifest, group, "drive.credit", "the credit is spent");
+                format!("they drew on burst credit, which ends. {next}")
+            }
+            Why::Deferred => {
+                let next = of_key(manifest, group, "drive.media_cache", "they are full");
+                format!("they filled media caches of shingled disks. {next}")
+            }
+            Why::Cached => {
+                let shares = group.iter().filter(|record| is_cached(record));
+                let shares = shares.filter_map(|record| record.sample("cached_share"));
+                let shares: Vec<f64> = shares.collect();
+                let low = shares.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = shares.iter().copied().fold(0.0, f64::max);
+                let range = [low, high].map(|share| format!("{:.0}", 100.0 * share));
+                let range = if range[0] == range[1] { range[0].clone() } else { range.join("–") };
+                let what = format!("write caches held {range} % of what was written");
+                longer(manifest, group, &what)
+            }
+            Why::AtLimit => format!(
+                "how many requests were in flight still changed when they ended, as at a load that is nearly all, or more, \
+                 than can be done. {}",
+                fewer(manifest, group)
+            ),
+            Why::StreamEnded => {
+                let ended = group.iter().flat_map(|record| early::streams(record));
+                let ended: BTreeSet<&str> = ended.map(|(stream, _)| stream).collect();
+                let ended: Vec<String> = ended.into_iter().map(String::from).collect();
+                format!("the rate changed when {} ended", listed(&ended))
+            }
+            Why::StillChanged => longer(manifest, group, "the rate still changed when they ended"),
+        }
     }
-    if shares.is_empty() && unsteady.iter().all(|record| is_at_limit(record)) {
-        let fewer = fewer(manifest, &unsteady);
-        return Some(format!(
-            "{text}: how many requests were in flight still changed when they ended, as at a load that is nearly all, or more, than can \
-             be done. {fewer}"
-        ));
-    }
-    if shares.is_empty() && unsteady.iter().all(|record| !early::streams(record).is_empty()) {
-        let ended = unsteady.iter().flat_map(|record| early::streams(record));
-        let ended: BTreeSet<&str> = ended.map(|(stream, _)| stream).collect();
-        let ended: Vec<String> = ended.into_iter().map(String::from).collect();
-        return Some(format!("{text}: the rate changed when {} ended", listed(&ended)));
-    }
-    if shares.is_empty() {
-        text.push_str(": the rate still changed when they ended");
+}
+
+/// How to measure what lasts, where the `key` of an experiment says in which state drives begin: without it.
+fn of_key(manifest: &Manifest, group: &[&Record], key: &str, when: &str) -> String {
+    let settings = manifest.settings();
+    let of_workload =
+        |record: &&Record| settings.contains_key(&format!("workload.{}.{key}", record.workload));
+    if settings.contains_key(key) || group.iter().any(of_workload) {
+        format!("Leave out `{key}` to measure what lasts once {when}")
     } else {
-        let low = shares.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = shares.iter().copied().fold(0.0, f64::max);
-        let range = [low, high].map(|share| format!("{:.0}", 100.0 * share));
-        let range = if range[0] == range[1] { range[0].clone() } else { range.join("–") };
-        text = format!("{text}: write caches held {range} % of what was written");
+        next_step(manifest, group)
     }
+}
+
+/// `what` kept trials from a steady state that are too short, and what to do about it.
+fn longer(manifest: &Manifest, group: &[&Record], what: &str) -> String {
     if manifest.published.is_empty() {
-        let needed = unsteady.iter().filter_map(|record| record.sample("needed_mib"));
-        let needed_mib = needed.fold(0.0, f64::max);
-        text = format!("{text}. {}", next_step(manifest, &unsteady, needed_mib));
+        format!("{what}. {}", next_step(manifest, group))
     } else {
-        text.push_str("; they are as long as the published ones");
+        format!("{what}; they are as long as the published ones")
     }
-    Some(text)
 }
 
 /// `, all of b`, where that is not true of every workload.
@@ -181,8 +245,10 @@ fn fewer(manifest: &Manifest, records: &[&Record]) -> &'static str {
 }
 
 /// How to make them steady.
-fn next_step(manifest: &Manifest, unsteady: &[&Record], needed_mib: f64) -> String {
+fn next_step(manifest: &Manifest, unsteady: &[&Record]) -> String {
     let settings = manifest.settings();
+    let needed = unsteady.iter().filter_map(|record| record.sample("needed_mib"));
+    let needed_mib = needed.fold(0.0, f64::max);
     let workloads: BTreeSet<&str> =
         unsteady.iter().map(|record| record.workload.as_str()).collect();
     let gib = figure(needed_mib / 1024.0);
@@ -248,6 +314,38 @@ mod tests {
         assert!(point.text.starts_with("2 of 2 trials: write caches held"), "{}", point.text);
         assert!(point.text.contains("Leave out `count`"), "{}", point.text);
         assert!(point.text.ends_with("move at least 10.0 GiB"), "{}", point.text);
+    }
+
+    /// "Leave out `drive.credit`" was said of disks whose caches had filled, beside cloud volumes that were on credit.
+    #[test]
+    fn each_reason_has_its_own_trials_and_its_own_advice() {
+        let text = "[volume]\ndrives = '4xst18000nm000j'\nlevel = 'raid5'\n[run]\nrepeats = 1\n[workload.disks]\n\
+                    kind = 'random'\nop = 'write'\nblock = '4KiB'\ndepth = 32\ncount = 3000\n[workload.cloud]\n\
+                    kind = 'random'\nblock = '16KiB'\ndepth = 32\ncount = 3000\n\
+                    volume.drives = '2xgp2[size=100GiB]'\ndrive.credit = 'full'\n";
+        let of = |text: &str| -> Vec<String> {
+            let points = verdict(text).points.into_iter();
+            points.filter(|point| point.about == "not steady").map(|point| point.text).collect()
+        };
+        let said = of(text);
+        let [credit, caches] = said.as_slice() else { panic!("{said:?}") };
+        assert!(credit.starts_with("1 of 2 trials, all of cloud: they drew on burst"), "{credit}");
+        assert!(credit.contains(" Leave out `drive.credit`"), "{credit}");
+        assert!(caches.starts_with("1 of 2 trials, all of disks: write caches held"), "{caches}");
+        assert!(caches.contains(" Leave out `count`"), "{caches}");
+    }
+
+    /// What no experiment set was to be left out.
+    #[test]
+    fn credit_that_nobody_asked_for_is_not_to_be_left_out() {
+        let text = "[volume]\ndrives = '4xebs-st1[size=2TiB]:16GiB'\nlevel = 'md-stripe'\ninterleave = '16KiB'\n[run]\nrepeats = 1\n\
+                    [workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '24KiB'\ndepth = 256\ncount = 8000\n";
+        let verdict = verdict(text);
+        assert!(
+            !format!("{:?}", verdict.points).contains("burst credit, which"),
+            "{:?}",
+            verdict.points
+        );
     }
 
     /// A group has no keys of its own: "Raise `run.budget`" was said, which does nothing to streams that have ends; and

@@ -1,5 +1,6 @@
 //! `ileave drives`, `ileave hosts`, `ileave controllers` and `ileave trees`.
 
+use super::run::warn;
 use super::written::{put, refuse_results};
 use super::{print_json, to_json};
 use crate::flags::{
@@ -126,6 +127,9 @@ fn import_drives(flags: &DriveImportFlags) -> Result<String> {
 /// Writes or prints the catalogue file of a drive of `DiskSim`.
 fn import_disksim(flags: &DriveImportFlags, text: &str) -> Result<String> {
     let drive = catalogue::import_disksim_file(&flags.file, text, flags.name.as_deref())?;
+    for warning in &drive.warnings {
+        warn(warning);
+    }
     let Some(out) = &flags.out else { return Ok(drive.text) };
     let path = if out.is_dir() { out.join(&drive.file_name) } else { out.clone() };
     write_drive(&path, &drive.text, flags.force)?;

@@ -32,11 +32,13 @@ fn a_job_file_runs_as_it_does_in_fio() {
 #[test]
 fn what_a_job_asks_and_ileave_has_not_is_named() {
     let scratch = scratch();
-    std::fs::write(scratch.path().join("job.fio"), "[a]\nsize=1m\nverify=crc32c\n").unwrap();
+    std::fs::write(scratch.path().join("job.fio"), "[a]\nsize=1m\nverify_backlog=8\nwait_for=b\n")
+        .unwrap();
     let output = ileave(scratch.path(), &["run", "job.fio", "--drives", "wd740gd"]);
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(error.contains("job.fio:3: the option `verify` is not supported"), "{error}");
+    assert!(error.contains("job.fio:3: `verify_backlog` is not supported"), "{error}");
+    assert!(error.contains("job.fio:4: `wait_for` is not supported"), "{error}");
 }
 
 #[test]

@@ -133,6 +133,7 @@ fn one(takes: &Takes) -> Json {
         json!({ "type": "integer", "minimum": low, "maximum": high.min(i64::MAX as u64) })
     };
     match takes {
+        Takes::Form { read, .. } if read("1").is_ok() => json!({ "type": ["string", "number"] }),
         Takes::Text | Takes::Form { .. } => json!({ "type": "string" }),
         Takes::Word(words) => json!({ "type": "string", "enum": words }),
         Takes::Name { names, also, .. } => {

@@ -4,8 +4,10 @@
 //! that a job names stands for the volume; several files lie on it one after another.
 //!
 //! An option that is not understood is an error. One that cannot change what is simulated is accepted,
-//! with a warning. `formats/fio/options.rs` has the list of both.
+//! with a warning. `formats/fio/options.rs` has the list of both, `beside.rs` has those that are taken with some values and
+//! refused with others.
 
+mod beside;
 mod job;
 mod options;
 mod sending;
@@ -34,12 +36,42 @@ const JOBS_MAX: usize = 1000;
 /// Where fio would refuse it, or a job needs what ileave does not have; the message names file, line,
 /// option and the next step.
 pub fn read(label: &str, text: &str) -> Result<JobFile> {
+    read_with(label, text, &|name| std::env::var(name).ok())
+}
+
+/// The same with these variables of the environment.
+fn read_with(
+    label: &str,
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<JobFile> {
+    let (jobs, mut warnings) = sections(label, text, variable)?;
+    if jobs.is_empty() {
+        return Err(Error::input(format!("{label} has no job; add one, for example `[job]`")));
+    }
+    check_together(label, &jobs)?;
+    let places = job::places(label, &jobs)?;
+    let experiment = experiment(label, &jobs, &places)?;
+    warnings.extend(assumed(label, &jobs));
+    warnings
+        .extend(jobs.iter().zip(&places).filter_map(|(job, place)| of_flushes(label, job, place)));
+    Ok(JobFile { experiment, warnings })
+}
+
+/// The jobs of a file, and what is said of their options. All options that are refused are in one message.
+fn sections(
+    label: &str,
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<(Vec<Job>, Vec<String>)> {
     let mut warnings = Vec::new();
+    let mut refused: Vec<String> = Vec::new();
     let mut global = Job::default();
     let mut jobs: Vec<Job> = Vec::new();
     let mut section: Option<String> = None;
     for (number, line) in (1..).zip(text.lines()) {
-        let wrong = |message: String| Error::input(format!("{label}:{number}: {message}"));
+        let at_line = |message: String| format!("{label}:{number}: {message}");
+        let wrong = |message: String| Error::input(at_line(message));
         // fio ends a line at the first of these, wherever it stands (strip_blank_end in its parse.c).
         let line = line.split(['#', ';']).next().unwrap_or_default().trim();
         if line.is_empty() {
@@ -59,6 +91,10 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
             section = Some(name.into());
             continue;
         }
+        if let Some(why) = line.split_whitespace().next().filter(|word| *word == "include") {
+            refused.extend(beside::refused(why).map(at_line));
+            continue;
+        }
         let (option, value) = line.split_once('=').map_or((line, None), |(o, v)| (o, Some(v)));
         let job = match section.as_deref() {
             None => {
@@ -68,18 +104,46 @@ pub fn read(label: &str, text: &str) -> Result<JobFile> {
             Some("global") => &mut global,
             Some(_) => jobs.last_mut().expect("its section has begun"),
         };
-        let warning = options::apply(job, option.trim(), value.map(str::trim)).map_err(wrong)?;
-        warnings.extend(warning.map(|warning| format!("{label}:{number}: {warning}")));
+        let (option, value) = (option.trim(), value.map(str::trim));
+        match applied(job, option, value, variable) {
+            Ok(notes) => warnings.extend(notes.into_iter().map(at_line)),
+            Err(why) => refused.push(at_line(why)),
+        }
     }
-    if jobs.is_empty() {
-        return Err(Error::input(format!("{label} has no job; add one, for example `[job]`")));
+    match beside::all_of(refused) {
+        Some(refused) => Err(Error::input(refused)),
+        None => Ok((jobs, warnings)),
     }
-    let places = job::places(label, &jobs)?;
-    let experiment = experiment(label, &jobs, &places)?;
-    warnings.extend(assumed(label, &jobs));
-    warnings
-        .extend(jobs.iter().zip(&places).filter_map(|(job, place)| of_flushes(label, job, place)));
-    Ok(JobFile { experiment, warnings })
+}
+
+/// Applies an option, in whose value the environment may have a say; gives what there is to say of it.
+fn applied(
+    job: &mut Job,
+    option: &str,
+    value: Option<&str>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> std::result::Result<Vec<String>, String> {
+    let own = value.map(|value| beside::substituted(value, variable)).transpose()?;
+    let is_other = own.as_deref() != value;
+    let told = own.as_ref().zip(value).filter(|_| is_other).map(|(own, written)| {
+        format!("`{option}={}` is `{option}={}`, by the environment", shown(written), shown(own))
+    });
+    let note = options::apply(job, option, own.as_deref().map(str::trim))?;
+    Ok(told.into_iter().chain(note).collect())
+}
+
+/// What jobs cannot have beside each other, or by themselves, of what no option alone decides.
+fn check_together(label: &str, jobs: &[Job]) -> Result<()> {
+    let mut refused = Vec::new();
+    for group in groups(jobs) {
+        for &index in &group {
+            let job = &jobs[index];
+            let others: Vec<&Job> = group.iter().map(|&other| &jobs[other]).collect();
+            let why = beside::check(job, &others).err();
+            refused.extend(why.map(|why| format!("{label}:{}: [{}] {why}", job.line, job.name)));
+        }
+    }
+    beside::all_of(refused).map_or(Ok(()), |refused| Err(Error::input(refused)))
 }
 
 /// What is said of jobs that go through the page cache.
@@ -98,6 +162,13 @@ fn assumed(label: &str, jobs: &[Job]) -> Vec<String> {
     warnings.extend(jobs.iter().find(|job| job.goes_over_a_device()).map(|job| {
         format!(
             "{label}:{}: [{}] has no `size`, so fio goes over the whole device once; here a trial runs until its rate is steady",
+            job.line, job.name
+        )
+    }));
+    warnings.extend(jobs.iter().find(|job| job.may_end_before_its_time()).map(|job| {
+        format!(
+            "{label}:{}: [{}] runs for its `runtime` here; fio would end it before that if it had gone over its share of the volume \
+             (`size=%`) once",
             job.line, job.name
         )
     }));

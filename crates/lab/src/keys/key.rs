@@ -184,6 +184,10 @@ impl Takes {
             });
         }
         match (self, written) {
+            // A form that is a number needs no quotes.
+            (Takes::Form { read, .. }, Written::Integer(_) | Written::Decimal(_)) => {
+                read(&written.to_string()).map(Value::Text).map_err(|_| wrong())
+            }
             (Takes::Rate(low, high), Written::Integer(_) | Written::Text(_) | Written::Bare(_)) => {
                 let bounds = (*low, *high, units::format_bytes_per_s as fn(u64) -> String);
                 with_unit(written, bounds, units::parse_bytes_per_s, wrong)

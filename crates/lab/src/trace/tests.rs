@@ -159,7 +159,11 @@ fn malformed_lines_are_counted_and_named_and_too_many_are_an_error() {
     assert!(survey.odd.first_malformed.unwrap().ends_with("few:100: `7,R,oops`"));
     let plan =
         Plan::new(&experiment(&format!("file = '{few}'\nreplay = 'closed'")).unwrap()).unwrap();
-    assert!(plan.warnings[0].contains("1 malformed lines"), "{:?}", plan.warnings);
+    let warning = &plan.warnings[0];
+    assert!(
+        warning.contains("1 malformed line of") && warning.ends_with("few:100: `7,R,oops`"),
+        "{warning}"
+    );
     let many = written(&at, "many", format!("{good}7,R,oops\n7,R,oops\n").as_bytes());
     let said = trace(&many).unwrap_err().to_string();
     assert!(said.contains("2 of 101 lines") && said.contains("many:100"), "{said}");
@@ -402,6 +406,12 @@ fn keys_of_a_trace_that_mean_nothing_are_refused() {
     );
     let speed = said(&format!("file = '{file}'\nreplay = 'closed'\nspeed = '2'"));
     assert!(speed.contains("`workload.t.speed` has no effect"));
+    // A number needs no quotes.
+    for speed in ["1000", "0.5", "'2x'"] {
+        Plan::new(&experiment(&format!("file = '{file}'\nspeed = {speed}")).unwrap()).unwrap();
+    }
+    let fast = said(&format!("file = '{file}'\nspeed = 1001"));
+    assert!(fast.contains("from 0.001 to 1000"), "{fast}");
     assert!(said(&format!("file = '{file}'\nformat = 'spc'")).contains("not of the format spc"));
     let bare = written(&at, "fio", b"fio version 2 iolog\na read 0 512\na read 512 512\n");
     assert!(said(&format!("file = '{bare}'")).contains("needs times"));

@@ -203,10 +203,12 @@ impl KnownTraces {
         let odd = &survey.odd;
         if odd.malformed > 0 {
             let first = odd.first_malformed.as_deref().unwrap_or_default();
-            self.warnings.push(format!(
-                "`{path}`: {} malformed lines of {files} are left out, the first is {first}",
-                odd.malformed
-            ));
+            self.warnings.push(match odd.malformed {
+                1 => format!("`{path}`: 1 malformed line of {files} is left out: {first}"),
+                lines => format!(
+                    "`{path}`: {lines} malformed lines of {files} are left out, the first is {first}"
+                ),
+            });
         }
         if odd.early > 0 {
             let (requests, come) = match odd.early {

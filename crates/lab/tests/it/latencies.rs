@@ -19,10 +19,23 @@ fn ours(lines: &[&str]) -> Vec<[Option<f64>; 2]> {
         "run.repeats = 1\nvolume.drives = '4xmd-hdd'\nvolume.level = 'md-raid5'\n".to_string();
     for (place, line) in lines.iter().enumerate() {
         let columns: Vec<&str> = line.split(',').collect();
-        let [_, _, drive, members, level, chunk, write_cache, block, reads, rate, flush_every, ..] =
-            columns[..]
+        let [
+            _,
+            _,
+            drive,
+            _,
+            members,
+            level,
+            chunk,
+            write_cache,
+            block,
+            reads,
+            rate,
+            flush_every,
+            ..,
+        ] = columns[..]
         else {
-            panic!("{line} has eleven columns and more")
+            panic!("{line} has twelve columns and more")
         };
         let given = |key: &str, value: &str| {
             if value.is_empty() { String::new() } else { format!("{key} = {value}\n") }
@@ -75,10 +88,13 @@ fn requests_that_come_by_the_clock_take_as_long_as_in_the_kernel() {
     let mut kept_up = 0;
     for (line, own) in lines.iter().zip(ours) {
         let columns: Vec<&str> = line.split(',').collect();
-        let kernel = &columns[11..13];
+        let kernel = &columns[12..14];
+        let drive = columns[..3].join(",");
+        let devices = crate::drawn::devices_of(columns[2]);
         assert_eq!(own[0].is_none(), kernel[0] == "-", "{line}: which of them keep up");
         let shown = own.map(|time| time.map_or("-".into(), |time| format!("{time:.5}")));
-        writeln!(written, "{},{}", columns[..13].join(","), shown.join(",")).unwrap();
+        let rest = columns[4..14].join(",");
+        writeln!(written, "{drive},{devices},{rest},{}", shown.join(",")).unwrap();
         for (which, time) in own.into_iter().enumerate() {
             let Some(time) = time else { continue };
             let error = (time / kernel[which].parse::<f64>().unwrap()).ln().abs();

@@ -14,6 +14,7 @@ const DRAW: (&str, &str) = ("21", include_str!("../data/md/streams-21.toml"));
 #[test]
 fn streams_side_by_side_are_as_fast_as_in_the_kernel() {
     let ours = crate::drawn::ours(DRAW.0, DRAW.1, if is_whole() { 1 } else { 4 });
+    let devices = crate::drawn::devices(DRAW.0, DRAW.1);
     let is_ours = |line: &&str| ours.contains_key(line.split(',').next().expect("it has columns"));
     let lines: Vec<&str> = LINES.lines().skip(2).filter(is_ours).collect();
     assert_eq!(ours.len(), if is_whole() { 60 } else { 15 });
@@ -21,8 +22,8 @@ fn streams_side_by_side_are_as_fast_as_in_the_kernel() {
     let mut errors: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for line in &lines {
         let columns: Vec<&str> = line.split(',').collect();
-        let [cell, stream, .., sample, kernel, _] = columns[..] else {
-            panic!("{line} has seven columns")
+        let [cell, _, stream, .., sample, kernel, _] = columns[..] else {
+            panic!("{line} has eight columns")
         };
         let record = &ours[cell];
         let name = match stream {
@@ -30,7 +31,7 @@ fn streams_side_by_side_are_as_fast_as_in_the_kernel() {
             _ => format!("{}-{stream}.{sample}", record.workload),
         };
         let own = record.sample(&name).unwrap_or_else(|| panic!("{cell} has no {name}"));
-        writeln!(written, "{},{own:.5}", columns[..6].join(",")).unwrap();
+        writeln!(written, "{cell},{},{},{own:.5}", devices[cell], columns[2..7].join(",")).unwrap();
         let error = (own / kernel.parse::<f64>().unwrap()).ln().abs();
         let what = ["mb_per_s", "mean", "p99"].into_iter().find(|what| sample.contains(what));
         errors.entry(what.expect("a rate, a mean or a percentile")).or_default().push(error);

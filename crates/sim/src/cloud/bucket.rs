@@ -54,9 +54,11 @@ impl Bucket {
         self.full_at = self.full_at.max(at) + taken_ns as Nanos;
     }
 
-    /// Of what it owes at `now`, what the commands that pass were ahead of the rate: in tokens of reads.
+    /// Of what it owes at `now`, what the commands that pass were ahead of the rate: in tokens of reads. A bucket that
+    /// is empty owes no more for the command that may overdraw it: the next one waits that long.
     pub(crate) fn owed(&self, now: Nanos) -> f64 {
-        self.full_at.saturating_sub(now) as f64 * self.limit.reads_per_s as f64 / 1e9
+        let owed_ns = self.full_at.saturating_sub(now).min(self.limit.kept_ns);
+        owed_ns as f64 * self.limit.reads_per_s as f64 / 1e9
     }
 
     /// The commands that wait are aborted: they are charged no more than what the bucket holds.

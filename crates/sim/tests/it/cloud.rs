@@ -159,7 +159,8 @@ fn credit_is_spent_faster_than_it_is_earned() {
     let spent = play(&mut burst(false), stream(Op::Read, 8, 64, 3000));
     assert!((per_second(&spent) / 300.0 - 1.0).abs() < 0.03, "{}", per_second(&spent));
     // What was not there at the start is not drawn.
-    assert!(spent.counters.targets[0].on_credit < 100);
+    // The last command overdraws it, for which the next one waits: of 188 I/Os, one of each volume was called a burst.
+    assert_eq!(spent.counters.targets[0].on_credit, 0);
 }
 
 /// All volumes of an instance share its limits.

@@ -384,10 +384,10 @@ impl Asked {
         self.classes.contains(MD_WRITES)
     }
 
-    /// Whether a pair was measured on such devices: disks say nothing of flash, and neither says anything of a cloud's volumes,
-    /// which bill I/Os and answer over a network.
+    /// Whether a pair was measured on such devices: disks say nothing of flash nor flash of disks, and neither says anything of
+    /// a cloud's volumes, which bill I/Os and answer over a network.
     pub(super) fn is_on_such(&self, pair: &Pair) -> bool {
-        !(self.has_remote || self.has_flash && pair.devices == Devices::Disks)
+        !self.has_remote && self.has_flash == (pair.devices == Devices::Flash)
     }
 
     pub(super) fn is_of_class(&self, pair: &Pair) -> bool {

@@ -2,6 +2,7 @@
 
 use super::Pair;
 use super::loads::{self, Cell};
+use super::pair::Devices;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -49,12 +50,13 @@ pub(super) fn all() -> Vec<Pair> {
 /// A line as a cell; its load is the name of the cell without the letter of its layout.
 fn read(line: &str) -> Option<Cell<'_, &str>> {
     let columns: Vec<&str> = line.split(',').collect();
-    let [cell, kind, reads_percent, level, _chunk, kernel, ours] = columns[..] else {
+    let [cell, devices, kind, reads_percent, level, _chunk, kernel, ours] = columns[..] else {
         return None;
     };
     Some(Cell {
         load: cell.get(..cell.len().checked_sub(1)?)?,
         class: class(kind == "random", reads_percent == "100"),
+        devices: Devices::parse(devices)?,
         level,
         kernel: kernel.parse().ok()?,
         ours: ours.parse().ok()?,
@@ -63,7 +65,7 @@ fn read(line: &str) -> Option<Cell<'_, &str>> {
 
 fn cells(text: &str) -> impl Iterator<Item = Cell<'_, &str>> {
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
-    lines.map(|line| read(line).unwrap_or_else(|| panic!("{line} has seven columns")))
+    lines.map(|line| read(line).unwrap_or_else(|| panic!("{line} has eight columns")))
 }
 
 fn pairs(text: &str) -> Vec<Pair> {
@@ -76,9 +78,10 @@ mod tests {
 
     #[test]
     fn layouts_of_one_load_are_pairs() {
-        let text = "# about\ncell,kind,reads_percent,level,chunk_kib,kernel_mb_per_s,mb_per_s\n\
-                    1a,random,100,md-raid5,64,10,11\n1b,random,100,md-raid5,128,20,33\n\
-                    1c,random,100,md-raid10,64,40,44\n2a,sequential,0,md-raid5,64,5,5\n3a,random,70,md-raid5,64,1,2\n";
+        let text = "# about\ncell,devices,kind,reads_percent,level,chunk_kib,kernel_mb_per_s,mb_per_s\n\
+                    1a,disks,random,100,md-raid5,64,10,11\n1b,disks,random,100,md-raid5,128,20,33\n\
+                    1c,disks,random,100,md-raid10,64,40,44\n2a,flash,sequential,0,md-raid5,64,5,5\n\
+                    3a,flash,random,70,md-raid5,64,1,2\n";
         let all = pairs(text);
         let of = |class: &str, factor: &str| -> Vec<(f64, f64)> {
             let is = |pair: &&Pair| pair.class == class && pair.factor == factor;
@@ -89,6 +92,7 @@ mod tests {
         assert_eq!(of(RANDOM_WRITES, "level"), [(1.0, 2.0)]);
         assert_eq!(of(WRITES_IN_ORDER, "level"), [(5.0, 5.0)]);
         assert_eq!(all.len(), 8);
+        assert_eq!(all.iter().filter(|pair| pair.devices == Devices::Flash).count(), 2);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::Pair;
 use super::loads::{self, Cell};
+use super::pair::Devices;
 
 /// What they are called among the tables.
 pub(super) const TABLE: &str = "md-latencies";
@@ -46,13 +47,14 @@ fn pairs(text: &str) -> Vec<Pair> {
     let known = lines.filter(|line| !line.contains(",-"));
     let cells: Vec<Vec<&str>> = known.map(|line| line.split(',').collect()).collect();
     let column = |name: &str| header.iter().position(|of| *of == name).expect("a column");
-    let (load, level) = (column("load"), column("level"));
+    let (load, level, devices) = (column("load"), column("level"), column("devices"));
     let of_class = |(class, names): (&'static str, [&str; 2])| {
         let places = names.map(column);
         let mut found = Vec::new();
         for cell in &cells {
             let [kernel, ours] = places.map(|place| cell[place].parse().expect("a number"));
-            found.push(Cell { load: cell[load], class, level: cell[level], kernel, ours });
+            let devices = Devices::parse(cell[devices]).expect("disks or flash");
+            found.push(Cell { load: cell[load], class, devices, level: cell[level], kernel, ours });
         }
         loads::pairs(TABLE, &found)
     };
@@ -74,8 +76,9 @@ mod tests {
 
     #[test]
     fn layouts_of_one_load_are_pairs_and_of_two_are_none() {
-        let text = "# about\nload,level,kernel_mean_ms,mean_ms,kernel_p99_ms,p99_ms\n\
-                    w0,md-raid5,2,3,10,9\nw0,md-raid10,1,1,5,6\nw0,md-raid6,-,-,-,-\nw1,md-raid5,7,7,8,8\nw1,md-raid5,7,14,8,8\n";
+        let text = "# about\nload,devices,level,kernel_mean_ms,mean_ms,kernel_p99_ms,p99_ms\n\
+                    w0,disks,md-raid5,2,3,10,9\nw0,disks,md-raid10,1,1,5,6\nw0,disks,md-raid6,-,-,-,-\n\
+                    w1,flash,md-raid5,7,7,8,8\nw1,flash,md-raid5,7,14,8,8\n";
         let all = pairs(text);
         let of = |class: &str, factor: &str| -> Vec<(f64, f64)> {
             let is = |pair: &&Pair| pair.class == class && pair.factor == factor;
@@ -84,6 +87,8 @@ mod tests {
         assert_eq!(of(MEANS, "volume.level"), [(0.5, 1.0 / 3.0)]);
         assert_eq!(of(PERCENTILES, "volume.level"), [(0.5, 6.0 / 9.0)]);
         assert_eq!(of(MEANS, "volume.interleave of md-raid5"), [(1.0, 2.0)]);
+        // Of each class a pair and two levels.
+        assert_eq!(all.iter().filter(|pair| pair.devices == Devices::Flash).count(), 6);
         assert_eq!(of(PERCENTILES, "level"), [(10.0, 9.0), (5.0, 6.0), (8.0, 8.0), (8.0, 8.0)]);
     }
 }

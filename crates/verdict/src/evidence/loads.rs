@@ -8,6 +8,7 @@ pub(super) struct Cell<'a, Load> {
     /// Cells of equal loads differ in their layouts alone.
     pub(super) load: Load,
     pub(super) class: &'static str,
+    pub(super) devices: Devices,
     pub(super) level: &'a str,
     pub(super) kernel: f64,
     pub(super) ours: f64,
@@ -28,7 +29,7 @@ pub(super) fn pairs<Load: PartialEq>(table: &str, cells: &[Cell<'_, Load>]) -> V
             factor,
             published,
             simulated,
-            devices: Devices::Both,
+            devices: second.devices,
         };
         pairs.push(pair(LEVEL.into(), second.kernel, second.ours));
         for first in cells[..place].iter().filter(|first| first.load == second.load) {

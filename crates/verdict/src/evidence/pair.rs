@@ -31,8 +31,17 @@ pub enum Devices {
     Disks,
     /// Flash drives.
     Flash,
-    /// Some pairs of the table on disks, some on flash drives.
-    Both,
+}
+
+impl Devices {
+    /// As a column of the cells has it.
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        match word {
+            "disks" => Some(Devices::Disks),
+            "flash" => Some(Devices::Flash),
+            _ => None,
+        }
+    }
 }
 
 /// Two layouts that differ in one thing, or the level of one.

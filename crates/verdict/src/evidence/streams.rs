@@ -2,6 +2,7 @@
 //! one load.
 
 use super::loads::{self, Cell};
+use super::pair::Devices;
 use super::{Pair, latencies};
 
 /// What they are called among the tables.
@@ -47,10 +48,13 @@ pub(super) fn class<'a>(samples: impl IntoIterator<Item = &'a str>) -> &'static 
 /// measured.
 fn read(line: &str) -> Option<Cell<'_, [&str; 3]>> {
     let columns: Vec<&str> = line.split(',').collect();
-    let [cell, stream, level, _chunk, sample, kernel, ours] = columns[..] else { return None };
+    let [cell, devices, stream, level, _chunk, sample, kernel, ours] = columns[..] else {
+        return None;
+    };
     Some(Cell {
         load: [cell.get(..cell.len().checked_sub(1)?)?, stream, sample],
         class: class([sample]),
+        devices: Devices::parse(devices)?,
         level,
         kernel: kernel.parse().ok()?,
         ours: ours.parse().ok()?,
@@ -59,7 +63,7 @@ fn read(line: &str) -> Option<Cell<'_, [&str; 3]>> {
 
 fn pairs(text: &str) -> Vec<Pair> {
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
-    let cells = lines.map(|line| read(line).expect("a line has seven columns"));
+    let cells = lines.map(|line| read(line).expect("a line has eight columns"));
     loads::pairs(TABLE, &cells.collect::<Vec<_>>())
 }
 
@@ -69,9 +73,10 @@ mod tests {
 
     #[test]
     fn layouts_of_one_load_are_pairs_of_each_stream() {
-        let text = "# about\ncell,stream,level,chunk_kib,sample,kernel,ours\n\
-                    1a,all,md-raid5,64,mb_per_s,10,11\n1a,wal,md-raid5,64,commit_p99_ms,4,3\n\
-                    1b,all,md-raid5,128,mb_per_s,20,33\n1b,wal,md-raid10,64,commit_p99_ms,2,3\n2a,all,md-raid5,64,mb_per_s,5,5\n";
+        let text = "# about\ncell,devices,stream,level,chunk_kib,sample,kernel,ours\n\
+                    1a,disks,all,md-raid5,64,mb_per_s,10,11\n1a,disks,wal,md-raid5,64,commit_p99_ms,4,3\n\
+                    1b,disks,all,md-raid5,128,mb_per_s,20,33\n1b,disks,wal,md-raid10,64,commit_p99_ms,2,3\n\
+                    2a,flash,all,md-raid5,64,mb_per_s,5,5\n";
         let all = pairs(text);
         let of = |class: &str, factor: &str| -> Vec<(f64, f64)> {
             let is = |pair: &&Pair| pair.class == class && pair.factor == factor;
@@ -81,5 +86,6 @@ mod tests {
         assert_eq!(of(PERCENTILES, "volume.level"), [(0.5, 1.0)]);
         assert_eq!(of(RATES, "level"), [(10.0, 11.0), (20.0, 33.0), (5.0, 5.0)]);
         assert_eq!(all.len(), 7);
+        assert_eq!(all.iter().filter(|pair| pair.devices == Devices::Flash).count(), 1);
     }
 }

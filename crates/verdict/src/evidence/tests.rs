@@ -240,6 +240,27 @@ fn the_documentation_has_the_pairs_of_md() {
     }
 }
 
+/// docs/verdict.md says on what devices the pairs of levels are.
+#[test]
+fn the_documentation_has_the_pairs_of_each_class_of_device() {
+    let document = include_str!("../../../../docs/verdict.md").replace("\n  ", " ");
+    for (said, class) in [
+        ("random reads", closed::RANDOM_READS),
+        ("random writes", closed::RANDOM_WRITES),
+        ("reads in order", closed::READS_IN_ORDER),
+        ("writes in order", closed::WRITES_IN_ORDER),
+        ("means of latencies", latencies::MEANS),
+        ("of groups", streams::MEANS),
+    ] {
+        let on = |devices: Devices| {
+            let is = |pair: &&Pair| pair.class == class && pair.factor == "volume.level";
+            KEPT.iter().filter(is).filter(|pair| pair.devices == devices).count()
+        };
+        let row = format!("{said} {} and {}", on(Devices::Disks), on(Devices::Flash));
+        assert!(document.contains(&row), "docs/verdict.md should have {row}");
+    }
+}
+
 #[test]
 fn the_data_are_read() {
     let all = kept();
@@ -319,7 +340,9 @@ fn a_database_is_tested_by_databases() {
     let comes = "arrivals = 'poisson'\nrequests_per_s = 100";
     let times = with(disks, comes, log, &["commit_mean_ms", "latency_mean_ms"]);
     assert!(said(&times).contains("mean times of small random requests and of the flushed log"));
-    assert!(times.pairs.len() > 50 && times.difference() < 0.25, "{}", times.difference());
+    assert!(times.pairs.len() == 47 && times.difference() < 0.25, "{}", times.difference());
+    let on_flash = with("4x980-pro-1tb", comes, log, &["commit_mean_ms", "latency_mean_ms"]);
+    assert_eq!(on_flash.pairs.len(), 57, "no pair is of both");
     let percentiles = with(disks, comes, log, &["commit_p99_ms", "latency_p99_ms"]);
     assert!(said(&percentiles).contains("99th percentiles of small random requests"));
     // Of other streams, and of a cloud's, nothing was measured.
@@ -366,7 +389,10 @@ fn a_level_under_a_closed_loop_is_tested_by_drawn_cells() {
     let volume = "drives = '4xst18000nm000j'\nlevel = ['md-raid10', 'md-raid5']";
     let writes = with(volume, "kind = 'random'\nop = 'write'", &["mb_per_s"]);
     assert!(said(&writes).contains("(random writes over Linux's layouts)"), "{}", said(&writes));
-    assert!(writes.pairs.len() > 50 && writes.difference() < 0.1, "{}", writes.difference());
+    assert!(writes.pairs.len() == 34 && writes.difference() < 0.1, "{}", writes.difference());
+    let flash = volume.replace("st18000nm000j", "980-pro-1tb");
+    let on_flash = with(&flash, "kind = 'random'\nop = 'write'", &["mb_per_s"]);
+    assert_eq!(on_flash.pairs.len(), 69, "no pair is of both");
     let reads = with(volume, "kind = 'sequential'\ndepth = 16", &["mb_per_s"]);
     assert!(
         said(&reads).contains("(direct reads in order over Linux's layouts)"),

@@ -83,22 +83,28 @@ impl State {
     fn told(&self, manifest: &Manifest) -> Option<Point> {
         let State { key, drives, called: [called, several], .. } = self;
         let known = manifest.drives.iter().filter(|_| manifest.modelled());
-        let in_files: Vec<String> = known
+        let in_files: Vec<(&String, &String)> = known
             .filter_map(|(name, drive)| Some((name, drive.state.as_ref()?)))
             .filter(|(_, word)| (self.is)(word))
-            .map(|(name, word)| format!("{name} {called} {word}"))
             .collect();
         if in_files.is_empty() {
             return None;
         }
-        let (set, is_set_for_all) = states_set(manifest, key);
+        let (set, unset) = states_set(manifest, key);
+        let is_in_its_own =
+            |name: &str| unset.iter().any(|workload| may_use(manifest, workload, name));
+        let in_their_own: Vec<String> = in_files
+            .into_iter()
+            .filter(|(name, _)| is_in_its_own(name))
+            .map(|(name, word)| format!("{name} {called} {word}"))
+            .collect();
         let mut parts = Vec::new();
         if !set.is_empty() {
             let called = if set.len() == 1 { called } else { several };
             parts.push(format!("{drives} {called} {} (`{key}`)", set.join(", ")));
         }
-        if !is_set_for_all {
-            parts.push(format!("{}{}", listed(&in_files), self.from));
+        if !in_their_own.is_empty() {
+            parts.push(format!("{}{}", listed(&in_their_own), self.from));
         }
         let reads = reads_as_measured(manifest, &set).filter(|_| *key == FILL_KEY);
         let text = format!(
@@ -123,20 +129,47 @@ fn reads_as_measured(manifest: &Manifest, set: &[String]) -> Option<String> {
     (!measured.is_empty()).then(text)
 }
 
-/// The states that the experiment sets, and whether each workload has one of them.
-fn states_set(manifest: &Manifest, key: &str) -> (Vec<String>, bool) {
+/// The states that the experiment sets, and the workloads of which it sets none.
+fn states_set<'a>(manifest: &'a Manifest, key: &str) -> (Vec<String>, Vec<&'a str>) {
     let settings = manifest.settings();
-    let own = |workload: &String| settings.get(&format!("workload.{workload}.{key}"));
-    let of_workloads: Vec<Option<&Value>> = manifest.workloads.iter().map(own).collect();
     let of_all = settings.get(key);
-    let is_set_for_all = of_all.is_some() || of_workloads.iter().all(Option::is_some);
-    let set = of_all.into_iter().chain(of_workloads.into_iter().flatten());
-    let words = set.flat_map(|value| match value {
+    let own = |workload: &String| settings.get(&format!("workload.{workload}.{key}")).or(of_all);
+    let unset = manifest.workloads.iter().filter(|workload| own(workload).is_none());
+    let unset: Vec<&str> = unset.map(String::as_str).collect();
+    let set = of_all.into_iter().chain(manifest.workloads.iter().filter_map(own));
+    let words: BTreeSet<&str> = set.flat_map(texts).collect();
+    (words.into_iter().map(String::from).collect(), unset)
+}
+
+/// The texts of a value, or of each in a list.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
         Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
         value => Vec::from_iter(value.as_str()),
-    });
-    let words: BTreeSet<&str> = words.collect();
-    (words.into_iter().map(String::from).collect(), is_set_for_all)
+    }
+}
+
+/// Whether a workload runs on a drive of this name. A drive that no layout names, as one that was written in another way, may
+/// be any workload's.
+fn may_use(manifest: &Manifest, workload: &str, name: &str) -> bool {
+    const DRIVES: &str = "volume.drives";
+    let settings = manifest.settings();
+    let named = |drives: &Value| texts(drives).into_iter().any(|text| names(text, name));
+    let own = settings.get(&format!("workload.{workload}.{DRIVES}"));
+    let is_named_anywhere =
+        settings.iter().any(|(path, drives)| path.ends_with(DRIVES) && named(drives));
+    !is_named_anywhere || own.or_else(|| settings.get(DRIVES)).is_some_and(named)
+}
+
+/// Whether a text such as `4x980-pro-1tb:8GiB` names the drive, and not one whose name begins or ends like it.
+fn names(drives: &str, name: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_[]".contains(c);
+    drives.match_indices(name).any(|(at, _)| {
+        let before = drives[..at].strip_suffix('x').unwrap_or(&drives[..at]);
+        let is_counted = before.len() < at && before.ends_with(|c: char| c.is_ascii_digit());
+        let starts = is_counted || !before.ends_with(is_of_name) && before.len() == at;
+        starts && !drives[at + name.len()..].starts_with(is_of_name)
+    })
 }
 
 #[cfg(test)]
@@ -183,6 +216,40 @@ mod tests {
         let point = verdict.points.iter().find(|point| point.about == "credit").unwrap();
         let next = "; `ileave run` with `drive.credit = 'full'` measures a burst, which ends and ranks no layout";
         assert!(point.text.ends_with(next), "{}", point.text);
+    }
+
+    /// The line named `azure-p6` with spent credit, which was asked about with full credit only.
+    #[test]
+    fn a_volume_is_named_in_the_states_that_its_workloads_have() {
+        let said = |b: &str| {
+            let (manifest, records) = modelled(&format!(
+                "[volume]\ndrives = '2xebs-gp2[size=200GiB]'\nlevel = ['stripe', 'concat']\n\
+                 [workload.a]\nkind = 'random'\ncount = 20\n\
+                 [workload.b]\nkind = 'random'\ncount = 20\nvolume.drives = '2xazure-p6'\n{b}"
+            ));
+            let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+            verdict.points.into_iter().find(|point| point.about == "credit").unwrap().text
+        };
+        let of_one = said("drive.credit = 'full'\n");
+        let told = "these figures are for cloud volumes with burst credit full (`drive.credit`) and for \
+                    ebs-gp2[size=200GiB] with burst credit spent; ";
+        assert!(of_one.starts_with(told), "{of_one}");
+        let of_none = said("");
+        let told = "these figures are for azure-p6 with burst credit spent and ebs-gp2[size=200GiB] with burst credit spent; ";
+        assert!(of_none.starts_with(told), "{of_none}");
+        let of_both = said("drive.credit = ['spent', 'full']\n");
+        assert!(of_both.contains("with burst credit full, spent (`drive.credit`)"), "{of_both}");
+        assert!(!of_both.contains("azure-p6"), "{of_both}");
+    }
+
+    #[test]
+    fn a_name_is_told_from_those_that_begin_or_end_like_it() {
+        for text in ["2xazure-p6", "azure-p6", "1x wd740gd + 2x azure-p6", "4xazure-p6:8GiB"] {
+            assert!(super::names(text, "azure-p6"), "{text}");
+        }
+        for text in ["2xazure-p60", "2xmy-azure-p6", "2xazure-p6[size=1GiB]"] {
+            assert!(!super::names(text, "azure-p6"), "{text}");
+        }
     }
 
     #[test]

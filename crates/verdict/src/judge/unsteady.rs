@@ -77,7 +77,7 @@ fn is_the_only_one_that_keeps_up(verdict: &Verdict) -> bool {
 
 /// Which trials were not steady or were overloaded, and what to do about it.
 pub(super) fn told(manifest: &Manifest, records: &[Record]) -> Vec<Point> {
-    let unsteady = words(manifest, records).map(|text| point("not steady", text));
+    let unsteady = words(manifest, records).into_iter().map(|text| point("not steady", text));
     let overloaded = overloaded(manifest, records).map(|text| point("overloaded", text));
-    unsteady.into_iter().chain(overloaded).collect()
+    unsteady.chain(overloaded).collect()
 }

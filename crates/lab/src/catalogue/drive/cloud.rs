@@ -98,6 +98,8 @@ figures! {
         /// the same for each GiB
         burst_mb_per_s_per_gib: Option<f64> =
             figure("burst_mb_per_s_per_gib", "MB/s", Shape::Number(1e-6..=1e5)).or("the same for all sizes"),
+        /// up to this size a volume has no more bytes a second for burst credit
+        burst_mb_per_s_above: Option<u64> = figure("burst_mb_per_s_above", "bytes", Shape::Bytes).or("any"),
         /// burst credit when it is full: bytes ahead of the base rate
         burst_bytes: Option<u64> = figure("burst_bytes", "bytes", Shape::Bytes).or("no burst"),
         /// the same as a share of the capacity
@@ -264,6 +266,7 @@ impl ClassModel for Cloud {
 mod tests {
     use super::*;
     use crate::catalogue::drive;
+    use std::fmt::Write as _;
 
     fn cloud(name: &str) -> Cloud {
         drive(name).unwrap().cloud().unwrap().clone()
@@ -289,6 +292,54 @@ mod tests {
         ] {
             assert_eq!(rates(name), expected, "{name}");
         }
+    }
+
+    /// AWS: up to 170 GiB a gp2 has 128 MiB/s, above 250 MiB/s while it has credit, and from 334 GiB on in any case. Without
+    /// credit it has 3 I/Os of 256 KiB a second for each GiB, up to these: at 171 GiB 128.25 MiB/s. Volumes of 171 to 333 GiB
+    /// had as much with full credit.
+    #[test]
+    fn a_gp2_above_170_gib_bursts_to_250_mib() {
+        let sizes = [
+            (100, [128.0, 75.0]),
+            (170, [128.0, 127.5]),
+            (171, [250.0, 128.25]),
+            (200, [250.0, 150.0]),
+            (300, [250.0, 225.0]),
+            (334, [250.0, 250.0]),
+            (500, [250.0, 250.0]),
+            (1000, [250.0, 250.0]),
+        ];
+        let mut text = "run.repeats = 1\n[volume]\nlevel = 'single'\n".to_string();
+        for (gib, _) in sizes {
+            for credit in [Credit::Full, Credit::Spent].map(Credit::word) {
+                write!(
+                    text,
+                    "[workload.w{gib}-{credit}]\nkind = 'random'\nblock = '256KiB'\ndepth = 64\ncount = 4000\n\
+                     volume.drives = '1xgp2[size={gib}GiB]'\ndrive.credit = '{credit}'\n"
+                )
+                .unwrap();
+            }
+        }
+        let experiment = crate::experiment::Experiment::parse("x.toml", &text).unwrap();
+        let ran = crate::run(&experiment, &crate::rig::sim::Sim, crate::Keep::Nowhere, &mut |_| ());
+        let ran = ran.unwrap();
+        let rate = |gib: u64, credit: &str| {
+            let name = format!("w{gib}-{credit}");
+            let record = ran.records().into_iter().find(|record| record.workload == name).unwrap();
+            record.sample("mb_per_s").unwrap() / 1.048_576
+        };
+        for (gib, by_hand) in sizes {
+            for (credit, expected) in ["full", "spent"].into_iter().zip(by_hand) {
+                let rate = rate(gib, credit);
+                assert!(
+                    (rate / expected - 1.0).abs() < 0.01,
+                    "{gib} {credit}: {rate} for {expected}"
+                );
+            }
+        }
+        // What lasts is what is told of it.
+        let lasting = |gib: u64| cloud(&format!("gp2[size={gib}GiB]")).bytes_per_s().unwrap();
+        assert!((lasting(200) / 1_048_576.0 - 150.0).abs() < 1e-6, "{}", lasting(200));
     }
 
     #[test]

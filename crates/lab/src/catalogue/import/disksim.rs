@@ -28,6 +28,8 @@ pub struct DiskSim {
     pub text: String,
     /// Parameters that the model does without, and what it leaves out of others.
     pub not_modelled: Vec<String>,
+    /// What may be wrong in the parameters.
+    pub warnings: Vec<String>,
 }
 
 /// Where a figure is from: its kind and its source in a file.
@@ -44,6 +46,7 @@ struct Sheet {
     /// The zones and the seeks, which are tables of their own.
     tables: String,
     not_modelled: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl Sheet {
@@ -139,7 +142,7 @@ fn finish(title: &str, sheet: Sheet) -> Result<DiskSim> {
     if title.trim().is_empty() {
         return Err(Error::input("the drive has no name; give it one with `--name`"));
     }
-    let Sheet { text: figures, tables, not_modelled } = sheet;
+    let Sheet { text: figures, tables, not_modelled, warnings } = sheet;
     let mut text = format!("{}\nname = {}\n", super::MADE, quoted(title));
     text.push_str("\n[sources]\n");
     text.push_str("disksim = \"the parameters of this drive for DiskSim: measured on the real drive by DIXtrac, or by hand\"\n");
@@ -151,10 +154,16 @@ fn finish(title: &str, sheet: Sheet) -> Result<DiskSim> {
             let _ = writeln!(text, "# {what}");
         }
     }
+    if !warnings.is_empty() {
+        text.push_str("\n# Doubtful:\n");
+        for what in &warnings {
+            let _ = writeln!(text, "# {what}");
+        }
+    }
     let file_name = file_name(title);
     Drive::read(&file_name, &file_name, &text)
         .map_err(|error| error.context(format!("drive `{title}`, as a catalogue file")))?;
-    Ok(DiskSim { file_name, text, not_modelled })
+    Ok(DiskSim { file_name, text, not_modelled, warnings })
 }
 
 #[cfg(test)]
@@ -204,6 +213,73 @@ mod tests {
         let drive = imported(&more).unwrap();
         assert_eq!(drive.not_modelled.len(), count + 1);
         assert!(drive.not_modelled.contains(&"New thing = 7".into()));
+    }
+
+    /// A curve of 28 of its 106 points was taken in silence, and a seek over all cylinders took a fifth of its time.
+    #[test]
+    fn a_curve_that_is_not_whole_is_refused_or_doubted() {
+        let said = |right: &str, wrong: &str| {
+            assert!(SMALL.contains(right), "{right}");
+            imported(&SMALL.replacen(right, wrong, 1)).unwrap_err().to_string()
+        };
+        let short = said("29,\t5.0", "");
+        assert!(
+            short.starts_with(
+                "small.seek:1: `Seek distances measured: 3`, and 2 are there; take the whole"
+            ),
+            "{short}"
+        );
+        let long = said("measured: 3", "measured: 2");
+        assert!(long.contains("measured: 2`, and 3 are there"), "{long}");
+        let none = said("measured: 3", "measured: some");
+        assert!(none.starts_with("small.seek:1: `some` is no number of seeks"), "{none}");
+        let few = said("Number of cylinders = 30", "Number of cylinders = 29");
+        assert!(
+            few.starts_with("small.model:3: `Number of cylinders`: 29 cylinders, and the zones go up to cylinder 29; write 30"),
+            "{few}"
+        );
+        let stated = |full_ms: &str| {
+            let full = format!("Full strobe seek time = {full_ms},\n      Head switch time");
+            imported(&SMALL.replacen("Head switch time", &full, 1)).unwrap()
+        };
+        assert_eq!(stated("5.4").warnings, Vec::<String>::new());
+        let doubted = stated("10.627").warnings;
+        assert!(
+            doubted[0].contains("`Full strobe seek time` is 10.627, and the seek curve has 5.000 ms over 29 cylinders; the curve"),
+            "{doubted:?}"
+        );
+    }
+
+    /// Each of these changed nothing and was named nowhere, or was named though it was used.
+    #[test]
+    fn a_parameter_that_changes_nothing_is_named_and_one_that_is_used_is_not() {
+        let is_named = |text: &str, start: &str| {
+            imported(text).unwrap().not_modelled.iter().any(|what| what.starts_with(start))
+        };
+        let with = |right: &str, other: &str| {
+            assert!(SMALL.contains(right), "{right}");
+            SMALL.replacen(right, other, 1)
+        };
+        assert!(is_named(SMALL, "Rangesize for sparing = 1"));
+        assert!(!is_named(&with("scheme used = 9", "scheme used = 8"), "Rangesize"));
+        let held = with("read xfer = 0", "read xfer = 1");
+        assert!(is_named(&held, "Hold bus entire read xfer = 1"));
+        let unmeasured = held.replacen("transfer time = 0.1", "transfer time = 0.0", 1);
+        assert!(!is_named(&unmeasured, "Hold bus"));
+        assert!(!is_named(SMALL, "Set watermark by reqsize"));
+        let no_marks = with("water mark = 1.0", "water mark = 0.0");
+        assert!(is_named(&no_marks, "Set watermark by reqsize = 1"));
+        assert!(!is_named(SMALL, "Seek type") && is_named(SMALL, "Single cylinder seek time"));
+        let constant =
+            with("Seek type = extracted", "Seek type = constant,\n Constant seek time = 3.0");
+        assert!(!is_named(&constant, "Seek type") && is_named(&constant, "Full seek curve"));
+        assert!(imported(&constant).unwrap().text.contains("  [1, 3],\n]"));
+        let linear = with(
+            "Seek type = extracted",
+            "Seek type = linear,\n Average seek time = 2.0,\n Full strobe seek time = 4.0",
+        );
+        assert!(!is_named(&linear, "Single cylinder") && !is_named(&linear, "Seek type"));
+        assert!(is_named(&linear, "Full seek curve = small.seek"));
     }
 
     #[test]

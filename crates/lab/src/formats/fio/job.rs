@@ -76,6 +76,16 @@ pub(super) struct Job {
     pub(super) sending: Sending,
     pub(super) stonewall: bool,
     pub(super) filename: Option<String>,
+    /// How long after the others it starts.
+    pub(super) start_delay_ns: u64,
+    /// How many files of its own it has.
+    pub(super) files: u64,
+    /// Whether it comes to the next file when it is through with one.
+    pub(super) takes_files_in_order: bool,
+    /// At multiples of what random requests begin, where it says so.
+    pub(super) align: Option<u64>,
+    /// How far its queue drains before it is filled again.
+    pub(super) depth_low: Option<u64>,
 }
 
 /// What an option holds reads and writes to, each for itself.
@@ -129,6 +139,11 @@ impl Default for Job {
             sending: Sending::default(),
             stonewall: false,
             filename: None,
+            start_delay_ns: 0,
+            files: 1,
+            takes_files_in_order: false,
+            align: None,
+            depth_low: None,
         }
     }
 }
@@ -298,6 +313,12 @@ impl Job {
         self.blocks[self.side()]
     }
 
+    /// The size of its smallest request.
+    pub(super) fn smallest(&self) -> u64 {
+        let sizes = self.split().iter().map(|&(bytes, _)| bytes);
+        sizes.min().unwrap_or(self.block())
+    }
+
     /// Its sizes with their shares, if it has several.
     fn split(&self) -> &Split {
         &self.splits[self.side()]
@@ -343,8 +364,7 @@ impl Job {
             key("op", &if self.reads_percent == 100 { "\"read\"" } else { "\"write\"" });
         }
         let split = self.split();
-        let smallest = split.iter().map(|&(bytes, _)| bytes).min();
-        key("block", &quoted(&size("bs", smallest.unwrap_or(self.block()))?));
+        key("block", &quoted(&size("bs", self.smallest())?));
         if !split.is_empty() {
             let sizes: Result<Vec<String>> = split
                 .iter()

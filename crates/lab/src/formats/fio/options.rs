@@ -2,14 +2,13 @@
 
 use super::job::{Job, Rates};
 use super::sizes::{block, one_size, range, sides, size, split};
-use super::{AS_DIRECT, shown};
-use crate::error::nearest;
+use super::{AS_DIRECT, beside, shown};
 
 /// What came of an option: a warning, or nothing to say.
 type Applied = Result<Option<String>, String>;
 
 /// The options that are understood.
-const KNOWN: &[&str] = &[
+pub(super) const KNOWN: &[&str] = &[
     "rw",
     "readwrite",
     "bs",
@@ -139,6 +138,9 @@ pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied
     if IDLE.contains(&option) {
         return Ok(Some(format!("`{option}` has no effect here and is ignored")));
     }
+    if let Some(refused) = beside::refused(option) {
+        return Err(refused);
+    }
     match option {
         "end_fsync" => job.end_flush = switch(option, value)?,
         "time_based" => job.time_based = switch(option, value)?,
@@ -159,7 +161,8 @@ pub(super) fn apply(job: &mut Job, option: &str, value: Option<&str>) -> Applied
         _ => {
             let Some(value) = value.filter(|value| !value.is_empty()) else {
                 let needs = format!("`{option}` needs a value; write `{option}=…`");
-                return Err(if KNOWN.contains(&option) { needs } else { unknown(option) });
+                let is_known = KNOWN.contains(&option) || beside::OPTIONS.contains(&option);
+                return Err(if is_known { needs } else { beside::unknown(option) });
             };
             return apply_value(job, option, value);
         }
@@ -303,17 +306,9 @@ fn apply_pace(job: &mut Job, option: &str, value: &str) -> Applied {
                     .into()
             }));
         }
-        _ => return Err(unknown(option)),
+        _ => return beside::apply(job, option, value),
     }
     Ok(None)
-}
-
-fn unknown(option: &str) -> String {
-    let next = match nearest(option, KNOWN.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("take it out, or use one of {}", KNOWN.join(", ")),
-    };
-    format!("the option `{}` is not supported; {next}", shown(option))
 }
 
 fn direction(job: &mut Job, option: &str, value: &str) -> Result<(), String> {
@@ -328,6 +323,12 @@ fn direction(job: &mut Job, option: &str, value: &str) -> Result<(), String> {
         "randwrite" => (true, Some(0)),
         "rw" | "readwrite" => (false, None),
         "randrw" => (true, None),
+        "trim" | "randtrim" | "trimwrite" | "randtrimwrite" => {
+            return Err(format!(
+                "`{option}={}` is not supported: no job trims here; take read, write, rw, randread, randwrite or randrw",
+                shown(value)
+            ));
+        }
         _ => {
             return Err(format!(
                 "`{option}={}` is not supported; take read, write, rw, randread, randwrite or randrw",
@@ -453,7 +454,7 @@ fn per_second(option: &str, value: &str) -> Result<u64, String> {
 }
 
 /// A switch; the bare option turns it on.
-fn switch(option: &str, value: Option<&str>) -> Result<bool, String> {
+pub(super) fn switch(option: &str, value: Option<&str>) -> Result<bool, String> {
     match value.map(str::trim) {
         None | Some("1" | "") => Ok(true),
         Some("0") => Ok(false),
@@ -465,7 +466,7 @@ pub(super) fn whole(value: &str) -> Option<u64> {
     value.trim().parse().ok()
 }
 
-fn count(option: &str, value: &str, most: u64) -> Result<u64, String> {
+pub(super) fn count(option: &str, value: &str, most: u64) -> Result<u64, String> {
     let count = whole(value).filter(|count| (1..=most).contains(count));
     count.ok_or_else(|| {
         format!("`{option}={}` is not a whole number from 1 to {most}", shown(value))
@@ -473,7 +474,7 @@ fn count(option: &str, value: &str, most: u64) -> Result<u64, String> {
 }
 
 /// A time in ns; a bare number counts units of `each_ns`.
-fn time(option: &str, value: &str, each_ns: u64) -> Result<u64, String> {
+pub(super) fn time(option: &str, value: &str, each_ns: u64) -> Result<u64, String> {
     let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
     let (number, unit) = value.split_at(end);
     let unit_ns = match unit.trim() {

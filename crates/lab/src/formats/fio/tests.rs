@@ -128,6 +128,15 @@ fn what_is_not_supported_is_named_with_its_line() {
     let job = |line: &str| error(&format!("[job]\nsize=1m\n{line}\n"));
     for (line, words) in [
         ("rw=trim", "some.fio:3: `rw=trim` is not supported"),
+        ("rw=trimwrite", "no job trims here; take read"),
+        ("latency_target=10ms", "an experiment has `capacity = "),
+        ("include more.fio", "another file is not read; write its lines here"),
+        ("wait_for=a", "write `stonewall`"),
+        ("verify_backlog=8", "would mix with the writes"),
+        ("iodepth_batch=8", "requests are sent one by one here; take 1"),
+        ("file_service_type=zipf:1.2", "take random, roundrobin or sequential"),
+        ("startdelay=soon", "not a time"),
+        ("nonsense=1", "is not supported; take it out, or use one of rw, readwrite, bs"),
         ("ioengine=rbd", "`ioengine=rbd` is not supported; take one of sync"),
         ("zonemode=zbd", "zoned devices are not modelled"),
         ("iodepht=4", "did you mean `iodepth`?"),
@@ -158,6 +167,108 @@ fn what_is_not_supported_is_named_with_its_line() {
     assert!(error("[a]\nsize=1m\ntime_based\n").contains("no `runtime`"));
     assert!(error("[a]\nruntime=1\n[b]\nruntime=1\n").contains("one of several files"));
     assert!(error("[a]\nsize=1m\nbs=100\n").contains("not a multiple of 512"));
+}
+
+/// Only the first one was named, and the next run named the next.
+#[test]
+fn all_options_that_are_refused_are_named_at_once() {
+    let text = "include g.inc\n[a]\nrw=trimwrite\nsize=1m\nqueer=1\nlatency_target=10ms\n[b]\nodd=2\nsize=1m\niodepht=4\n";
+    let said = error(text);
+    let lines: Vec<&str> = said.lines().collect();
+    let starts = [
+        "some.fio:1: `include` is not supported",
+        "some.fio:3: `rw=trimwrite` is not supported",
+        "some.fio:5: the option `queer` is not supported; take it out",
+        "some.fio:6: `latency_target` is not supported",
+        "some.fio:8: the option `odd` is not supported; take it out, or use one of rw, ",
+        "some.fio:10: the option `iodepht` is not supported; did you mean `iodepth`?",
+    ];
+    assert_eq!(lines.len(), starts.len(), "{said}");
+    for (line, start) in lines.iter().zip(starts) {
+        assert!(line.starts_with(start), "{line}");
+    }
+    assert_eq!(said.matches("use one of").count(), 1);
+}
+
+/// fio reads them from the environment.
+#[test]
+fn variables_of_the_environment_are_substituted_and_said() {
+    let of = |name: &str| match name {
+        "RW" => Some("randread".to_string()),
+        "N" => Some("4".to_string()),
+        _ => None,
+    };
+    let file = read_with("some.fio", "[a]\nrw=${RW}\nsize=1m\ndirect=1\nbs=${N}k\n", &of).unwrap();
+    assert!(file.experiment.contains("kind = \"random\"\n"), "{}", file.experiment);
+    assert_eq!(
+        file.warnings,
+        [
+            "some.fio:2: `rw=${RW}` is `rw=randread`, by the environment",
+            "some.fio:5: `bs=${N}k` is `bs=4k`, by the environment"
+        ]
+    );
+    let none = read_with("some.fio", "[a]\nsize=${SIZE}\n", &of).unwrap_err().to_string();
+    assert!(
+        none.starts_with("some.fio:2: `${SIZE}`: the environment has no such variable; set it"),
+        "{none}"
+    );
+}
+
+/// What fio does otherwise with some values, and with others not.
+#[test]
+fn options_that_are_had_with_some_values_are_refused_with_others() {
+    for (options, note) in [
+        ("startdelay=2", "what comes before the first request is not measured"),
+        ("verify=crc32c\ndo_verify=0", "what was written is not read again here"),
+        ("iodepth_batch_complete_max=8", "makes room for the next one"),
+        ("rw=randread\nnrfiles=4\nfile_service_type=roundrobin:8", ""),
+        ("rw=read\nnrfiles=4\nfile_service_type=sequential", ""),
+        ("rw=randread\nbs=4k\nba=4k", ""),
+        ("rw=randrw\nbssplit=4k/50:16k/50\nblockalign=4k", ""),
+        ("rw=read\nba=4k\nbs=64k", ""),
+        (
+            "ioengine=libaio\niodepth=8\niodepth_low=8\niodepth_batch=1\niodepth_batch_complete_min=1",
+            "",
+        ),
+    ] {
+        let file = read("some.fio", &format!("[a]\nsize=1m\ndirect=1\n{options}\n"));
+        let file = file.unwrap_or_else(|error| panic!("{options}: {error}"));
+        let said = file.warnings.join("\n");
+        assert!(said.contains(note) && said.is_empty() == note.is_empty(), "{options}: {said}");
+    }
+    for (options, why) in [
+        (
+            "rw=read\nnrfiles=4",
+            "[a] has 4 files (`nrfiles`), over which sequential requests take turns",
+        ),
+        (
+            "rw=randread\nbs=16k\nba=4k",
+            "begins its requests at multiples of 4096 bytes (`blockalign`)",
+        ),
+        ("ioengine=libaio\niodepth=8\niodepth_low=4", "lets its queue drain to 4"),
+        ("[b]\nsize=1m\nstartdelay=5", "starts at another time than [b]"),
+    ] {
+        let said = error(&format!("[a]\nsize=1m\n{options}\n"));
+        assert!(said.starts_with("some.fio:1: [a] ") && said.contains(why), "{options}: {said}");
+    }
+    // One after the other they start when they start.
+    let apart = "[a]\nsize=1m\n[b]\nsize=1m\nstartdelay=5\nstonewall\n";
+    assert!(read("some.fio", apart).is_ok());
+}
+
+/// "Nothing says when it ends" was said of a job with a `runtime`.
+#[test]
+fn a_share_of_a_device_ends_with_its_runtime() {
+    let text = "[a]\nrw=randread\nsize=100%\nruntime=10s\ndirect=1\nfilename=/dev/sdb\n";
+    let file = read("some.fio", text).unwrap();
+    assert!(
+        file.experiment.contains("span_percent = 100\nruntime = \"10s\"\n"),
+        "{}",
+        file.experiment
+    );
+    assert!(file.warnings[0].contains("[a] runs for its `runtime` here"), "{:?}", file.warnings);
+    let based = read("some.fio", &format!("{text}time_based\n")).unwrap();
+    assert_eq!(based.warnings, Vec::<String>::new());
 }
 
 /// `filename=/dev/nvme0n1` without a size "never ends", though fio ends where the device does.
@@ -266,7 +377,7 @@ fn an_engine_is_the_one_whose_time_was_measured() {
 #[test]
 fn no_option_is_known_twice() {
     let (known, idle) = options::listed();
-    let all: Vec<&str> = known.iter().chain(idle).copied().collect();
+    let all: Vec<&str> = [known, idle, beside::OPTIONS].concat();
     for (index, option) in all.iter().enumerate() {
         assert!(!all[..index].contains(option), "{option}");
     }

@@ -65,6 +65,8 @@ impl Cloud {
         let credit = figures.burst_bytes.map(|bytes| bytes as f64).or(share);
         let scaled = figures.burst_mb_per_s_per_gib.map(|rate| rate * self.gib());
         let burst = [scaled, figures.burst_mb_per_s].into_iter().flatten().reduce(f64::min);
+        let least = figures.burst_mb_per_s_above.unwrap_or(0);
+        let burst = burst.filter(|_| self.sectors * SECTOR_BYTES > least);
         let credit = burst.map(|rate| rate * 1e6).zip(credit);
         self.buckets(counts, rate, figures.write_mb_per_s_ratio, credit)
     }

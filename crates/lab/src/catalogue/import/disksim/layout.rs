@@ -69,6 +69,13 @@ pub(super) fn layout(model: &Block, sheet: &mut Sheet) -> Result<Layout> {
             sheet.leave_out(format!("zone {index}: {unused}"));
         }
     }
+    if cylinders <= last.cylinders[1] {
+        let (last, needed) = (last.cylinders[1], last.cylinders[1] + 1);
+        let message = format!(
+            "{cylinders} cylinders, and the zones go up to cylinder {last}; write {needed} or more, or correct the zones"
+        );
+        return Err(model.wrong_param("Number of cylinders", message));
+    }
     let sectors = write(&zones, heads, &spares, takes_slips, sheet);
     let note = match sectors {
         _ if sectors == stated => String::new(),
@@ -84,7 +91,7 @@ pub(super) fn layout(model: &Block, sheet: &mut Sheet) -> Result<Layout> {
     }
     let tracks = zones.iter().map(|zone| zone.track);
     Ok(Layout {
-        cylinders: cylinders.max(last.cylinders[1] + 1),
+        cylinders,
         tracks: [tracks.clone().max().unwrap_or(0), tracks.min().unwrap_or(0)],
         track_skew_turns: first.skews[0] as f64 / first.track as f64,
     })
@@ -93,7 +100,8 @@ pub(super) fn layout(model: &Block, sheet: &mut Sheet) -> Result<Layout> {
 /// Where the spares are, and whether slips use them up.
 fn spares(layout: &Block, sheet: &mut Sheet) -> Result<(Spares, bool)> {
     const NAME: &str = "Sparing scheme used";
-    let range = layout.count("Rangesize for sparing", CYLINDERS_MAX)?.max(1);
+    // Of the other schemes it changes nothing, and is named as unused.
+    let range = || Ok(layout.count("Rangesize for sparing", CYLINDERS_MAX)?.max(1));
     let scheme = layout.count(NAME, 10)?;
     if let 5 | 6 = scheme {
         sheet.leave_out(format!("{NAME} = {scheme}: the spares are at each cylinder's end here"));
@@ -104,7 +112,7 @@ fn spares(layout: &Block, sheet: &mut Sheet) -> Result<(Spares, bool)> {
         2 | 5 => (Spares::Cylinder, true),
         3 => (Spares::Track, true),
         4 | 6 => (Spares::Cylinder, false),
-        8 => (Spares::Range(range), true),
+        8 => (Spares::Range(range()?), true),
         9 => (Spares::Zone, true),
         _ => (Spares::Zone, false),
     })

@@ -38,7 +38,7 @@ pub(super) fn mechanics(
     sheet.add("head_switch_ms", block.need("Head switch time", TIME)?, MEASURED, "");
     let settle_ms = block.need("Add. write settling delay", [-MOVE_MS_MAX, MOVE_MS_MAX])?;
     sheet.add("write_settle_ms", settle_ms, MEASURED, "");
-    let points = seeks(block, cylinders, read)?;
+    let points = seeks(block, cylinders, read, sheet)?;
     let table = "\n[figures.seek_points_ms]\nkind = \"measured\"\nsource = \"disksim\"\nvalue = [";
     let _ = writeln!(sheet.tables, "{table}");
     for row in points.chunks(6) {
@@ -46,21 +46,52 @@ pub(super) fn mechanics(
         let _ = writeln!(sheet.tables, "  {}", row.join(" "));
     }
     sheet.tables.push_str("]\n");
-    let about = "of a seek, besides the curve";
-    for name in ["Single cylinder seek time", "Full strobe seek time", "Average seek time"] {
-        if let Some(ms) = block.number(name, [0.0, 1e6])? {
-            add_known(sheet, name, ms, about);
-        }
-    }
     for unused in block.unused() {
         sheet.leave_out(unused);
     }
     Ok(Mechanics { rpm, single_ms: points.first().map_or(0.0, |&(_, ms)| ms) })
 }
 
-/// A time that the seek points have already, or that is not looked at with them.
-fn add_known(sheet: &mut Sheet, name: &str, ms: f64, about: &str) {
-    sheet.leave_out(format!("{name} = {ms}: {about}"));
+const SINGLE: &str = "Single cylinder seek time";
+const AVERAGE: &str = "Average seek time";
+const FULL: &str = "Full strobe seek time";
+
+/// How far the curve may be from the full stroke that is stated beside it.
+const FULL_STROKE_OFF: f64 = 0.1;
+
+/// The times that are stated beside a curve of seeks, which has them already. One that the curve is far from is doubted: a
+/// curve that was cut short is constant behind its last point.
+fn beside_the_curve(
+    block: &Block,
+    points: &[(u64, f64)],
+    far: u64,
+    sheet: &mut Sheet,
+) -> Result<()> {
+    for name in [SINGLE, FULL, AVERAGE] {
+        let Some(ms) = block.number(name, [0.0, 1e6])? else { continue };
+        sheet.leave_out(format!("{name} = {ms}: of a seek, besides the curve"));
+        let of_curve = if name == FULL { at(points, far) } else { None };
+        let is_off = |curve_ms: &f64| (curve_ms - ms).abs() > FULL_STROKE_OFF * ms;
+        if let Some(curve_ms) = of_curve.filter(is_off) {
+            let label = &block.file;
+            sheet.warnings.push(format!(
+                "{label}: `{name}` is {ms}, and the seek curve has {curve_ms:.3} ms over {far} cylinders; the curve is taken: check \
+                 that its file is whole, or correct the time"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What a seek takes over so many cylinders by these points: in between by a line, beyond the last as long as that.
+fn at(points: &[(u64, f64)], distance: u64) -> Option<f64> {
+    let place = points.partition_point(|(far, _)| *far < distance);
+    let Some(&(next, next_ms)) = points.get(place) else { return points.last().map(|last| last.1) };
+    let Some(&(before, before_ms)) = place.checked_sub(1).map(|before| &points[before]) else {
+        return Some(next_ms);
+    };
+    let share = (distance - before) as f64 / (next - before) as f64;
+    Some(before_ms + share * (next_ms - before_ms))
 }
 
 /// Distance and time of seeks, by the way in which they are given.
@@ -68,20 +99,25 @@ fn seeks(
     block: &Block,
     cylinders: u64,
     read: &dyn Fn(&str) -> Result<(String, String)>,
+    sheet: &mut Sheet,
 ) -> Result<Vec<(u64, f64)>> {
     const CURVE: &str = "Full seek curve";
-    if let Some(file) = block.source_file(CURVE).or_else(|| block.word(CURVE)) {
-        let (label, text) = read(file).map_err(|error| error.context(&block.file))?;
-        return read_seeks(Source { label: &label, text: &text });
-    }
     let far = cylinders.saturating_sub(1).max(2);
+    let kind = block.word("Seek type");
+    let curve = || block.source_file(CURVE).or_else(|| block.word(CURVE));
+    if let None | Some("extracted") = kind
+        && let Some(file) = curve()
+    {
+        let (label, text) = read(file).map_err(|error| error.context(&block.file))?;
+        let points = read_seeks(Source { label: &label, text: &text })?;
+        beside_the_curve(block, &points, far, sheet)?;
+        return Ok(points);
+    }
     let time = |name| block.need(name, TIME);
-    match block.word("Seek type") {
+    match kind {
         Some("constant") => Ok(vec![(1, time("Constant seek time")?)]),
         Some("linear" | "curve") => {
-            let single = (1, time("Single cylinder seek time")?);
-            let average = (far / 3, time("Average seek time")?);
-            let mut points = vec![single, average, (far, time("Full strobe seek time")?)];
+            let mut points = vec![(1, time(SINGLE)?), (far / 3, time(AVERAGE)?), (far, time(FULL)?)];
             points.dedup_by_key(|(distance, _)| *distance);
             Ok(points)
         }
@@ -127,13 +163,24 @@ fn hpl(block: &Block, far: u64, has_ten: bool) -> Result<Vec<(u64, f64)>> {
 
 /// A file of lines `distance, ms`, under a line that says how many.
 fn read_seeks(source: Source<'_>) -> Result<Vec<(u64, f64)>> {
+    const COUNT: &str = "Seek distances measured";
     let mut points: Vec<(u64, f64)> = vec![];
+    let (mut stated, mut seeks) = (None, 0);
     for (line, text) in source.lines() {
         let text = text.trim();
-        if text.is_empty() || text.starts_with('#') || text.starts_with("Seek distances measured") {
+        if text.is_empty() || text.starts_with('#') {
             continue;
         }
         let wrong = |message: String| -> Error { source.wrong(line, message) };
+        if let Some(count) = text.strip_prefix(COUNT) {
+            let count = count.trim_start_matches(':').trim();
+            let count: u64 = count.parse().map_err(|_| {
+                wrong(format!("`{count}` is no number of seeks; write `{COUNT}: 3`"))
+            })?;
+            stated = Some((line, count));
+            continue;
+        }
+        seeks += 1;
         let fields = text.split_once(',').map(|(far, ms)| (far.trim().parse(), ms.trim().parse()));
         let Some((Ok(distance), Ok(ms))) = fields else {
             return Err(wrong(format!("`{text}` is not a seek; write `cylinders, ms`")));
@@ -151,6 +198,15 @@ fn read_seeks(source: Source<'_>) -> Result<Vec<(u64, f64)>> {
             )));
         }
         points.push((distance, ms));
+    }
+    if let Some((line, count)) = stated.filter(|(_, count)| *count != seeks) {
+        let are = if seeks == 1 { "1 is" } else { &format!("{seeks} are") };
+        return Err(source.wrong(
+            line,
+            format!(
+                "`{COUNT}: {count}`, and {are} there; take the whole file, or correct the number"
+            ),
+        ));
     }
     if points.is_empty() {
         return Err(source.wrong_file("no seek; write lines of `cylinders, ms`"));

@@ -24,6 +24,12 @@ const HELD_MS: f64 = 0.1455;
 /// there that is said to take longer (0.134) does not, by its own hits and writes.
 const BULK_MS_MAX: f64 = 0.1055;
 
+/// Whether the water marks are shares of the request.
+const BY_REQUEST: &str = "Set watermark by reqsize";
+
+/// Whether a read has the bus to its end.
+const HELD: &str = "Hold bus entire read xfer";
+
 /// A time in ms to the ns.
 fn rounded(ms: f64) -> f64 {
     (ms * 1e6).round() / 1e6
@@ -153,15 +159,20 @@ fn buffer(disk: &Block, behind: u64, layout: &Layout, sheet: &mut Sheet) -> Resu
 
 /// How data goes over the bus, and what it took where the drive was measured.
 fn bus(disk: &Block, layout: &Layout, mechanics: &Mechanics, sheet: &mut Sheet) -> Result<()> {
-    let by_request = disk.number("Set watermark by reqsize", FLAG)? == Some(1.0);
+    let by_request = disk.number(BY_REQUEST, FLAG)? == Some(1.0);
+    let mut is_by_request = false;
     for (key, name) in [("sending", "High (read) water mark"), ("taking", "Low (write) water mark")]
     {
         let mark = disk.number(name, [0.0, 1.0])?.unwrap_or(0.0);
         if mark >= 1.0 && by_request {
+            is_by_request = true;
             sheet.add_word(key, "whole", &format!("{name} = 1, of the request"));
         } else if mark > 0.0 {
             sheet.leave_out(format!("{name} = {mark}: sectors go as they come"));
         }
+    }
+    if by_request && !is_by_request {
+        sheet.leave_out(format!("{BY_REQUEST} = 1: no water mark is of a whole request"));
     }
     let interface = crate::catalogue::import::conclusions::interface_mb_per_s(
         layout.tracks[0] as f64,
@@ -170,7 +181,10 @@ fn bus(disk: &Block, layout: &Layout, mechanics: &Mechanics, sheet: &mut Sheet) 
     let note = "not measured; the slowest SCSI rate of at least twice the media rate";
     sheet.add("interface_mb_per_s", interface, ESTIMATE, note);
     let bulk = disk.number("Bulk sector transfer time", TIME)?.unwrap_or(0.0);
-    let is_held = disk.number("Hold bus entire read xfer", FLAG)? == Some(1.0);
+    let is_held = disk.number(HELD, FLAG)? == Some(1.0);
+    if is_held && bulk > 0.0 {
+        sheet.leave_out(format!("{HELD} = 1: a sector takes its measured time on the bus"));
+    }
     let (sector_ms, from, note) = if bulk > BULK_MS_MAX {
         (BULK_MS_MAX, ESTIMATE, format!("{bulk} ms a sector measured; the median of others:"))
     } else if bulk > 0.0 {

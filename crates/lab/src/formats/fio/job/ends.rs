@@ -26,11 +26,11 @@ impl Job {
         if self.size_percent.is_some()
             && self.io_size.is_none()
             && self.number_ios.is_none()
-            && !(self.time_based && self.runtime_ns.is_some())
+            && self.runtime_ns.is_none()
         {
             return Err(Error::input(format!(
                 "{label}:{}: [{}] uses a share of the volume (`size=%`), and nothing says when it ends; add \
-                 `time_based` and `runtime`, or `io_size`",
+                 `runtime`, or `io_size`",
                 self.line, self.name
             )));
         }
@@ -51,6 +51,12 @@ impl Job {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Whether fio ends it at its time or after a share of the volume, whichever is first: here at its time.
+    pub(in crate::formats::fio) fn may_end_before_its_time(&self) -> bool {
+        let ends = [self.io_size, self.number_ios].iter().any(Option::is_some);
+        self.size_percent.is_some() && self.runtime_ns.is_some() && !self.time_based && !ends
     }
 
     /// Whether its number of requests alone ends it: those of a device, or of a share of the volume.
