@@ -15,6 +15,7 @@
 mod follow;
 mod happened;
 mod merge;
+mod missing;
 mod read;
 mod suspect;
 
@@ -196,7 +197,13 @@ impl Store {
         // What says nothing of a trial may change; reports are of what it is now.
         let is_reworded = there.take_words_of(manifest);
         if there != *manifest {
-            let what = there.difference(manifest, ["the store", "your file"]);
+            let is_of_it =
+                Manifest { ileave: manifest.ileave.clone(), ..there.clone() } == *manifest;
+            let what = if is_of_it {
+                format!("it is of ileave {}, and this is {}", there.ileave, manifest.ileave)
+            } else {
+                there.difference(manifest, ["the store", "your file"])
+            };
             let apart = there.settings_apart(manifest);
             let option = match apart.as_slice() {
                 [one] => one.option().map(|option| format!("go on with `{option}`, ")),
