@@ -151,9 +151,8 @@ impl Constraint {
                 "beside quantities in {units}; write numbers without units"
             )));
         };
-        let known = Unit::find(only).ok_or_else(|| {
-            wrong(format!("it is compared with what is not in {name}; write the number alone"))
-        })?;
+        let known = Unit::find(only)
+            .ok_or_else(|| wrong(format!("units differ: write the number without {name}")))?;
         let convert = |side: &Expression| {
             side.converted(known).ok_or_else(|| {
                 wrong(format!("it is compared with what is in {only}; write a number of {only}"))
