@@ -247,10 +247,10 @@ fn what_is_not_of_the_same_run_is_refused() {
         fails(here, &["merge", "a", second, "--out", "merged"], expected);
         assert!(!here.join("merged").exists());
     };
-    refused("other", "other and a are not of the same run (other is of `other`, a of `sweep`)");
+    refused("other", "a and other are not of the same run (a is of `sweep`, other of `other`)");
     refused(
         "seed",
-        "seed and a are not of the same run (`run.seed`: seed has 7, a does not set it)",
+        "a and seed are not of the same run (`run.seed`: a does not set it, seed has 7)",
     );
     refused("none", "none is not a results directory");
     let change = |from: &str, to: &str, file: &str| {
@@ -263,9 +263,9 @@ fn what_is_not_of_the_same_run_is_refused() {
     };
     let version = format!("ileave = \"{}\"", env!("CARGO_PKG_VERSION"));
     change(&version, "ileave = \"0.0.1\"", "manifest.toml");
-    refused("changed", "changed is of ileave 0.0.1, a of ");
+    refused("changed", ", changed of 0.0.1)");
     change("[factors", "[machine]\nkernel = \"6.1\"\n\n[factors", "manifest.toml");
-    refused("changed", "changed ran where kernel is `6.1`, a where it is `unknown`");
+    refused("changed", "a ran where kernel is `unknown`, changed where it is `6.1`");
     // Another result for the same trial.
     change("\"requests\":30", "\"requests\":31", "trials.jsonl");
     fails(

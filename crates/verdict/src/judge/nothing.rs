@@ -54,13 +54,12 @@ fn none_is_safe(left_out: &[LeftOut]) -> String {
 
 /// That no cell can be judged: where trials finished, each lacks windows of its trace, or failed.
 fn none_whole(verdict: &Verdict, manifest: &Manifest) -> &'static str {
-    let has_finished = verdict.trials.is_some_and(|trials| trials.finished > 0);
-    match has_finished {
-        false => "No trial has finished.",
-        true if manifest.settings().keys().any(|key| key.ends_with(".windows")) => {
-            "No cell has all of its windows yet."
-        }
-        true => "No cell finished without a failure.",
+    if verdict.trials.is_none_or(|trials| trials.finished == 0) {
+        "No trial has finished."
+    } else if manifest.settings().keys().any(|key| key.ends_with(".windows")) {
+        "No cell has all of its windows yet."
+    } else {
+        "No cell finished without a failure."
     }
 }
 

@@ -266,7 +266,7 @@ mod tests {
 
     /// Three layouts of four disks, told apart by `path`, none of which ran at all three depths, with `best` ahead where the depth
     /// is `1`, `4` and `16`: what the best of each depth risk.
-    fn of_depths(volume: &str, path: &str, layouts: [Json; 3], best: [usize; 3]) -> Vec<Point> {
+    fn of_depths(volume: &str, path: &str, layouts: &[Json; 3], best: [usize; 3]) -> Vec<Point> {
         let (manifest, mut records) = modelled(&format!(
             "[volume]\ndrives = '4xwd740gd'\n{volume}\n[drive]\nwrite_cache = false\n[workload.r]\nkind = 'random'\n\
              block = '4KiB'\ndepth = [1, 4, 16]\ncount = 20\n"
@@ -289,7 +289,7 @@ mod tests {
         let said = of_depths(
             "level = 'stripe'\ninterleave = [8, 64, 512]",
             "volume.interleave",
-            [8, 64, 512].map(Json::from),
+            &[8, 64, 512].map(Json::from),
             [0, 2, 1],
         );
         let of = |about: &str| {
@@ -307,7 +307,7 @@ mod tests {
         let said = of_depths(
             "level = ['stripe', 'raid10', 'raid5']\ninterleave = 64",
             "volume.level",
-            ["stripe", "raid10", "raid5"].map(Json::from),
+            &["stripe", "raid10", "raid5"].map(Json::from),
             [0, 0, 1],
         );
         let safe: Vec<&Point> = said.iter().filter(|of| of.about == "safe choice").collect();

@@ -84,10 +84,8 @@ impl Situation {
         let is_tie = |&other: &usize| !noise.is_known() || difference(other).is_tie();
         let (tied, behind): (Vec<usize>, Vec<usize>) = others.iter().copied().partition(is_tie);
         let compared = behind.first().or(tied.first());
-        let tie_half = compared.map(|&other| match noise.is_known() {
-            true => difference(other).half,
-            false => f64::INFINITY,
-        });
+        let tie_half = compared
+            .map(|&other| if noise.is_known() { difference(other).half } else { f64::INFINITY });
         let places: Vec<usize> = std::iter::once(best).chain(tied).collect();
         let ahead =
             behind.into_iter().map(|other| part.better.ahead(median(best), median(other)).exp());

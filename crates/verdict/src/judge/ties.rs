@@ -142,6 +142,8 @@ fn is_none(noise: &Noise) -> bool {
 /// Where `by_load` is judged, each load by its own, at most.
 fn noise(verdict: &Verdict, by_load: bool) -> Option<String> {
     let noise = &verdict.noise;
+    let own = verdict.situations.iter().map(|situation| situation.log_sd);
+    let most = own.filter(|_| by_load).fold(noise.log_sd, f64::max);
     Some(match noise.source {
         NoiseSource::Unknown => return None,
         NoiseSource::Residuals => {
@@ -152,9 +154,11 @@ fn noise(verdict: &Verdict, by_load: bool) -> Option<String> {
             format!("each cell ran once, and throughput varied by {varied} during a run")
         }
         NoiseSource::Trials => {
-            let luck = percent(Noise { model_error: 0.0, ..*noise }.half_width(1, 1).exp_m1());
+            let sure = Noise { model_error: 0.0, log_sd: most, ..*noise };
+            let chance = percent(sure.half_width(1, 1).exp_m1());
             let ran = if is_repeated(verdict) { ALL_THE_SAME } else { "each cell ran once" };
-            format!("{ran}, so chance may account for {luck} of a difference")
+            let up_to = if most > noise.log_sd { "up to " } else { "" };
+            format!("{ran}, so chance may account for {up_to}{chance} of a difference")
         }
         NoiseSource::Repeats => {
             let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
@@ -167,8 +171,6 @@ fn noise(verdict: &Verdict, by_load: bool) -> Option<String> {
             let pairs = noise.pairs.map_or_else(String::new, |pairs| {
                 format!(" ({} between pairs with the same seed)", percent(pairs.log_sd))
             });
-            let own = verdict.situations.iter().map(|situation| situation.log_sd);
-            let most = own.filter(|_| by_load).fold(noise.log_sd, f64::max);
             if percent(most) != percent(noise.log_sd) {
                 return Some(format!("{of} vary by up to {}", percent(most)));
             }
