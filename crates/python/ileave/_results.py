@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
@@ -114,7 +115,7 @@ def _assignments(given: Union[Mapping[str, Any], Iterable[str], None]) -> List[T
     if given is None:
         return []
     if isinstance(given, Mapping):
-        return [(str(key), _values(value)) for key, value in given.items()]
+        return [(str(key), _values(_plain(str(key), value))) for key, value in given.items()]
     pairs = []
     for word in _words(given):
         key, equals, values = word.partition("=")
@@ -124,9 +125,26 @@ def _assignments(given: Union[Mapping[str, Any], Iterable[str], None]) -> List[T
     return pairs
 
 
+def _plain(key: str, value: Any) -> Any:
+    """The value of a key, or its values, as JSON has them; with lists for whatever holds several."""
+    # Numbers and arrays of numpy, series of pandas.
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, Mapping):
+        inside = f"{key}." if key else ""
+        return {str(name): _plain(f"{inside}{name}", own) for name, own in value.items()}
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(key, one) for one in value]
+    if isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise InputError(f"`{key}` is {value!r}; give a number, a text, True, False, or a list of these")
+
+
 def _values(value: Any) -> str:
     """The value, or the values of a list, as `--set` reads them: what commas or brackets would part stands in quotes."""
-    if isinstance(value, (list, tuple, range)):
+    if isinstance(value, list):
         return ",".join(_values(one) for one in value)
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -139,7 +157,7 @@ def _values(value: Any) -> str:
 def _experiment(experiment: Union[Path, Mapping[str, Any]]) -> Tuple[Optional[str], Optional[str]]:
     """The path of an experiment, or what it has as JSON."""
     if isinstance(experiment, Mapping):
-        return None, json.dumps(experiment)
+        return None, json.dumps(_plain("", experiment))
     return os.fspath(experiment), None
 
 

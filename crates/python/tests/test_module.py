@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -61,6 +62,10 @@ class Run(unittest.TestCase):
         self.assertEqual(sorted(set(trials["volume.interleave"])), [32, 128])
         self.assertEqual(str(trials["volume.interleave"].dtype), "Int64")
 
+    def test_a_range_is_a_list(self):
+        given = {**SMALL, "volume": {**SMALL["volume"], "interleave": range(32, 65, 32)}}
+        self.assertEqual(sorted(set(ileave.run(given)["volume.interleave"])), [32, 64])
+
     def test_a_string_is_one_value_commas_or_not(self):
         out = folder()
         # It was a list of two.
@@ -88,6 +93,17 @@ class Run(unittest.TestCase):
             ileave.run(SMALL, set={"volume.interleeve": 3})
         with self.assertRaisesRegex(ValueError, 'take "pandas", "arrow" or "dict"'):
             ileave.run(SMALL, as_="polars")
+        # These were errors of JSON, or of no key.
+        for value, said in [
+            (None, "`volume.interleave` is None"),
+            (float("nan"), "`volume.interleave` is nan"),
+            ([8, float("inf")], "`volume.interleave` is inf"),
+            (object, "`volume.interleave` is <class 'object'>"),
+        ]:
+            given = {**SMALL, "volume": {**SMALL["volume"], "interleave": value}}
+            for experiment, asked in [(SMALL, {"volume.interleave": value}), (given, None)]:
+                with self.assertRaisesRegex(ileave.InputError, re.escape(said)):
+                    ileave.run(experiment, set=asked)
         with self.assertRaisesRegex(ValueError, "write it as KEY=VALUE"):
             ileave.run(SMALL, set="volume.interleave")
         with self.assertRaisesRegex(ValueError, "already holds results"):

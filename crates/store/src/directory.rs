@@ -15,6 +15,7 @@
 mod follow;
 mod happened;
 mod merge;
+mod missing;
 mod read;
 mod suspect;
 
@@ -148,9 +149,15 @@ impl Store {
                 Some(_) => String::new(),
                 None => format!("continue with `--resume {name}`, or "),
             };
-            return Err(Error::input(format!(
-                "{name} already holds results; {resume}give `--out` another directory"
-            )));
+            let of_another = other_experiment(directory, manifest);
+            return Err(Error::input(match of_another.filter(|_| manifest.imported.is_none()) {
+                Some(what) => format!(
+                    "{name} already holds results of another experiment ({what}); give `--out` another directory"
+                ),
+                None => {
+                    format!("{name} already holds results; {resume}give `--out` another directory")
+                }
+            }));
         }
         if has_trials {
             return Err(lost_manifest(directory));
@@ -196,7 +203,13 @@ impl Store {
         // What says nothing of a trial may change; reports are of what it is now.
         let is_reworded = there.take_words_of(manifest);
         if there != *manifest {
-            let what = there.difference(manifest, ["the store", "your file"]);
+            let is_of_it =
+                Manifest { ileave: manifest.ileave.clone(), ..there.clone() } == *manifest;
+            let what = if is_of_it {
+                format!("it is of ileave {}, and this is {}", there.ileave, manifest.ileave)
+            } else {
+                there.difference(manifest, ["the store", "your file"])
+            };
             let apart = there.settings_apart(manifest);
             let option = match apart.as_slice() {
                 [one] => one.option().map(|option| format!("go on with `{option}`, ")),
@@ -380,6 +393,14 @@ pub fn is_results(directory: &Path) -> bool {
 pub fn is_own_file(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| [MANIFEST, TRIALS, ATTEMPTS].contains(&name))
+}
+
+/// How the experiment whose results are there differs from this one, where a run could not go on with them.
+fn other_experiment(directory: &Path, manifest: &Manifest) -> Option<String> {
+    let mut there = Manifest::read(directory).ok()?;
+    there.take_words_of(manifest);
+    let is_other = there.name != manifest.name || !there.settings_apart(manifest).is_empty();
+    is_other.then(|| there.difference(manifest, ["the store", "your file"]))
 }
 
 /// Refuses a directory that holds anything but results: a run would scatter its files among them.

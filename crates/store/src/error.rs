@@ -97,6 +97,17 @@ pub fn did_you_mean<'a>(
 /// The most names that a message suggests.
 const FEW: usize = 3;
 
+/// Whether one letter stands for another in a word so short that this makes another word of it: zfs is not xfs.
+fn is_another_short_word(name: &str, other: &str) -> bool {
+    const SHORT: usize = 3;
+    let letters = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    name.len() <= SHORT && name.len() == other.len() && letters(name) != letters(other)
+}
+
 /// The known names nearest to one that is not known, of those that are near enough to be meant: by typing errors, or
 /// because they begin with it.
 pub fn nearest_few<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
@@ -104,7 +115,8 @@ pub fn nearest_few<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> 
     let errors = |candidate: &str| {
         let candidate = candidate.to_lowercase();
         let errors = strsim::damerau_levenshtein(name, &candidate);
-        let is_near = errors <= (candidate.len().min(name.len()) / 3).max(1);
+        let is_near = errors <= (candidate.len().min(name.len()) / 3).max(1)
+            && !is_another_short_word(name, &candidate);
         let begins = name.len() >= 3 && candidate.starts_with(name);
         (is_near || begins).then_some(if begins { errors.min(1) } else { errors })
     };
@@ -128,6 +140,8 @@ mod tests {
         assert_eq!(nearest("volume.levle", known), Some("volume.level"));
         assert_eq!(nearest("quite.different", known), None);
         assert_eq!(nearest("foo", ["ffs", "fsck"]), None, "short names need more in common");
+        assert_eq!(nearest("zfs", ["ext4", "xfs", "btrfs"]), None, "one letter makes another word");
+        assert_eq!(nearest("xsf", ["ext4", "xfs", "btrfs"]), Some("xfs"));
         assert_eq!(nearest("linux", ["ideal", "linux-6.1"]), Some("linux-6.1"));
         assert_eq!(nearest_few("RAID5", ["raid5", "raid4", "raid10"]), ["raid5"]);
         assert_eq!(nearest_few("raid7", ["raid5", "raid4", "raid10"]), ["raid4", "raid5"]);

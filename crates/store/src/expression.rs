@@ -6,11 +6,12 @@
 //! sum        = product (("+" | "-") product)*
 //! product    = factor (("*" | "/") factor)*
 //! factor     = "-" factor | "(" sum ")" | number [unit] | "best" | quantity
-//! quantity   = name ["[" … "]"] ["." sample]
+//! quantity   = (name | quoted) ["[" … "]"] ["." sample]
+//! quoted     = '"' … '"' | "'" … "'"
 //! ```
 //!
 //! A unit follows its number, in a constraint: `commit_p99 <= 5ms` or `5 ms`. `1e-4` is a number.
-//! `p99.9` in a name is `p999`, as `commit_p999`. A name may have hyphens: `random-16` is one, `tar - rm` a difference.
+//! A name with blanks or other signs stands in quotes: `max "read one".p99`. `p99.9` in a name is `p999`, as `commit_p999`. A name may have hyphens: `random-16` is one, `tar - rm` a difference.
 //! `best` is the best that the left side of a constraint reaches in any layout.
 
 use crate::error::{Error, Result};
@@ -150,9 +151,8 @@ impl Constraint {
                 "beside quantities in {units}; write numbers without units"
             )));
         };
-        let known = Unit::find(only).ok_or_else(|| {
-            wrong(format!("it is compared with what is not in {name}; write the number alone"))
-        })?;
+        let known = Unit::find(only)
+            .ok_or_else(|| wrong(format!("units differ: write the number without {name}")))?;
         let convert = |side: &Expression| {
             side.converted(known).ok_or_else(|| {
                 wrong(format!("it is compared with what is in {only}; write a number of {only}"))
@@ -226,6 +226,17 @@ impl Expression {
     }
 }
 
+/// A quantity's name as a formula says it: in quotes where it could not be read without.
+pub fn as_written(name: &str) -> String {
+    let is_read = Objective::parse(&format!("min {name}"))
+        .is_ok_and(|parsed| parsed.of == Expression::Quantity(name.into(), 5));
+    match (is_read, name.contains('"')) {
+        (true, _) => name.into(),
+        (_, false) => format!("\"{name}\""),
+        (_, true) => format!("'{name}'"),
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,
@@ -245,6 +256,12 @@ impl<'a> Parser<'a> {
         Error::input(format!("`{}`, column {column}: {what}; found {found}", self.text))
     }
 
+    /// The same where what was found may be a part of a name.
+    fn unquoted(&self, what: &str) -> Error {
+        let next = "put a name with other signs than letters, digits, - and _ in quotes, as in \"read one\"";
+        self.wrong(what).followed_by(next)
+    }
+
     /// The next character that is not white space.
     fn next_char(&mut self) -> Option<char> {
         let rest = &self.text[self.at..];
@@ -255,7 +272,7 @@ impl<'a> Parser<'a> {
     fn end(&mut self) -> Result<()> {
         match self.next_char() {
             None => Ok(()),
-            Some(_) => Err(self.wrong("expected + - * / or the end")),
+            Some(_) => Err(self.unquoted("expected + - * / or the end")),
         }
     }
 
@@ -299,6 +316,10 @@ impl<'a> Parser<'a> {
             }
             Some(c) if c.is_ascii_digit() || c == '.' => self.number(),
             Some(c) if c.is_alphabetic() || c == '_' => Ok(self.quantity()),
+            Some(quote @ ('"' | '\'')) => self.quoted(quote),
+            Some(c) if !"+*/()<>=".contains(c) => {
+                Err(self.unquoted("expected a quantity or a number"))
+            }
             _ => Err(self.wrong("expected a quantity or a number")),
         }
     }
@@ -347,9 +368,33 @@ impl<'a> Parser<'a> {
         Expression::Given(number, unit, column)
     }
 
+    /// A name in quotes, with its brackets and its sample behind them.
+    fn quoted(&mut self, quote: char) -> Result<Expression> {
+        let rest = &self.text[self.at + 1..];
+        let Some(end) = rest.find(quote) else {
+            return Err(self.wrong(&format!("expected a closing {quote}")));
+        };
+        if end == 0 {
+            return Err(self.wrong("expected a name in the quotes"));
+        }
+        let column = 1 + self.text[..self.at].chars().count();
+        self.at += end + 2;
+        let has_more = self.text[self.at..].starts_with(['[', '.']);
+        let after = if has_more { self.name() } else { "" };
+        Ok(Expression::Quantity(format!("{}{}", &rest[..end], with_p999(after)), column))
+    }
+
     /// A name with its brackets and its sample.
     fn quantity(&mut self) -> Expression {
         let column = 1 + self.text[..self.at].chars().count();
+        match self.name() {
+            "best" => Expression::Best(column),
+            name => Expression::Quantity(with_p999(name), column),
+        }
+    }
+
+    /// The letters of a name, its brackets and its sample, as far as they go.
+    fn name(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let mut end = rest.len();
         let mut inside = false;
@@ -371,10 +416,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.at += end;
-        match &rest[..end] {
-            "best" => Expression::Best(column),
-            name => Expression::Quantity(with_p999(name), column),
-        }
+        &rest[..end]
     }
 }
 
@@ -466,6 +508,56 @@ mod tests {
         let constraint = Constraint::parse("tar >= 0.8*best").unwrap();
         assert!(constraint.at_least);
         assert_eq!(constraint.right.value(5.0, &|_| None), Some(4.0));
+    }
+
+    /// A workload's name may have any letters, and formulas could say few of them.
+    #[test]
+    fn names_may_stand_in_quotes() {
+        let named = |text: &str| {
+            let formula = Objective::parse(text).unwrap().of;
+            formula
+                .quantities()
+                .iter()
+                .map(|(name, at)| format!("{at}: {name}"))
+                .collect::<Vec<_>>()
+        };
+        for (text, names) in [
+            ("max \"réad one\"", vec!["5: réad one"]),
+            ("max 'a \"b\"' + \"it's\"", vec!["5: a \"b\"", "15: it's"]),
+            ("min 'read (p99.9)'.p99.9", vec!["5: read (p99.9).p999"]),
+            ("min \"a+b\"[depth=2].latency_p99_ms*2", vec!["5: a+b[depth=2].latency_p99_ms"]),
+            ("min 'best'", vec!["5: best"]),
+        ] {
+            assert_eq!(named(text), names, "{text}");
+        }
+        let constraint = Constraint::parse("'read one' >= 0.8*best").unwrap();
+        assert_eq!(constraint.left.quantities(), [("read one", 1)]);
+        let wrong = |text| Objective::parse(text).unwrap_err().to_string();
+        assert!(
+            wrong("min 'read one").ends_with("column 5: expected a closing '; found `'`"),
+            "{}",
+            wrong("min 'read one")
+        );
+        assert!(wrong("min ''").contains("column 5: expected a name in the quotes"));
+        for (name, written) in [
+            ("read", "read"),
+            ("réad one", "\"réad one\""),
+            ("a\"b", "'a\"b'"),
+            ("best", "\"best\""),
+        ] {
+            assert_eq!(as_written(name), written);
+            assert_eq!(named(&format!("max {written}")), [format!("5: {name}")]);
+        }
+        // Whoever does not know that is told.
+        let next = "; put a name with other signs than letters, digits, - and _ in quotes, as in \"read one\"";
+        assert!(
+            wrong("max réad one").ends_with(&format!("found `o`{next}")),
+            "{}",
+            wrong("max réad one")
+        );
+        assert!(wrong("max read#1").ends_with(&format!("found `#`{next}")));
+        assert!(wrong("max #1").ends_with(&format!("found `#`{next}")));
+        assert!(!wrong("max tar+").contains("quotes"));
     }
 
     /// As the latencies of `capacity` are written.

@@ -194,20 +194,21 @@ impl Manifest {
         }
     }
 
-    /// What tells two manifests apart, for a message; `names` are what these have their settings from.
+    /// What tells two manifests apart, for a message; `names` are what these are of.
     pub(crate) fn difference(&self, wanted: &Manifest, names: [&str; 2]) -> String {
+        let [own, others] = names;
         if self.name != wanted.name {
-            return format!("it is of `{}`, not `{}`", self.name, wanted.name);
+            return format!("{own} is of `{}`, {others} of `{}`", self.name, wanted.name);
         }
         if self.rig != wanted.rig {
-            return format!("it ran on {}, not {}", self.rig, wanted.rig);
+            return format!("{own} ran on {}, {others} on {}", self.rig, wanted.rig);
         }
         if self.members != wanted.members {
             let said = |manifest: &Manifest| {
                 let members = manifest.members.iter().map(|(name, what)| format!("{name}: {what}"));
                 members.collect::<Vec<_>>().join("; ")
             };
-            return format!("its members are {}, not {}", said(self), said(wanted));
+            return format!("{own} has the members {}, {others} {}", said(self), said(wanted));
         }
         // An option that was given only once changes the drives, too, and no file has.
         let apart = self.settings_apart(wanted);
@@ -225,17 +226,18 @@ impl Manifest {
             return "a trace has changed since".into();
         }
         if self.ileave != wanted.ileave {
-            return format!(
-                "it was started by ileave {}, and this is {}",
-                self.ileave, wanted.ileave
-            );
+            return format!("{own} is of ileave {}, {others} of {}", self.ileave, wanted.ileave);
         }
         let mut of_machine = self.machine.keys().chain(wanted.machine.keys());
         if let Some(what) =
             of_machine.find(|what| self.machine.get(*what) != wanted.machine.get(*what))
         {
             let said = |of: &Manifest| of.machine.get(what).cloned().unwrap_or("unknown".into());
-            return format!("it ran where {what} is `{}`, not `{}`", said(self), said(wanted));
+            return format!(
+                "{own} ran where {what} is `{}`, {others} where it is `{}`",
+                said(self),
+                said(wanted)
+            );
         }
         "its plan differs".into()
     }

@@ -66,9 +66,8 @@ pub fn cache() -> Result<PathBuf> {
     let of =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let caches = of("XDG_CACHE_HOME").or_else(|| of("HOME").map(|home| home.join(".cache")));
-    let caches = caches.ok_or_else(|| {
-        Error::new("nobody says where caches are kept; set HOME or XDG_CACHE_HOME to a directory")
-    })?;
+    let caches =
+        caches.ok_or_else(|| Error::new("no cache directory: set HOME or XDG_CACHE_HOME"))?;
     Ok(caches.join("ileave").join("kernels"))
 }
 

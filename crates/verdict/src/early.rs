@@ -48,7 +48,7 @@ fn of_group(manifest: &Manifest, group: &str, records: &[&Record]) -> Option<Str
     let left = range(left, |percent| format!("{percent:.0}"));
     let [whose, them] = if ended.len() == 1 { ["its", "it"] } else { ["their", "them"] };
     Some(format!(
-        "{} of {of} s: {whose} figures are of that time, and {} ran without {them} for {left} % of the time. {}",
+        "{} of {of} s: {whose} figures cover only that time, and {} ran without {them} for {left} % of the time. {}",
         listed(&after.collect::<Vec<_>>()),
         listed(&others),
         advice(manifest, &ended, &others)
@@ -116,7 +116,9 @@ mod tests {
         let said = said(&of, "ended early").unwrap();
         assert!(said.starts_with("wal ended after "), "{said}");
         assert!(
-            said.contains("of 200.0 s: its figures are of that time, and reads ran without it for"),
+            said.contains(
+                "of 200.0 s: its figures cover only that time, and reads ran without it for"
+            ),
             "{said}"
         );
         assert!(

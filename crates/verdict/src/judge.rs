@@ -48,6 +48,7 @@ mod silent;
 mod situations;
 mod slc;
 mod standing;
+mod ties;
 mod together;
 pub mod unfinished;
 mod unsteady;
@@ -409,7 +410,7 @@ impl Verdict {
                     if is_unsteady || is_overloaded {
                         // That is why.
                     } else if value.is_none() && self.objective == EVERY_WORKLOAD {
-                        because.push("some workload or load was not run".into());
+                        because.push("not measured under every load".into());
                     } else if value.is_none() && !self.objective.is_empty() {
                         let what =
                             "was not all measured on it, divides by 0, or is below 0 or no number";

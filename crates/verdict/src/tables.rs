@@ -249,6 +249,17 @@ pub fn percent(share: f64) -> String {
     format!("{percent:.digits$} %")
 }
 
+/// The same as people say it of a difference: `12 %`, above 100 % `3.0 times`.
+pub fn in_percent_or_times(share: f64) -> String {
+    if share > 1.0 { times(1.0 + share) } else { percent(share) }
+}
+
+/// A limit on differences: `below 12 %`, above 100 % `of up to 3.0 times`.
+pub fn up_to(share: f64) -> String {
+    let words = in_percent_or_times(share);
+    if share > 1.0 { format!("of up to {words}") } else { format!("below {words}") }
+}
+
 /// A number with three or four digits that count.
 pub fn figure(number: f64) -> String {
     match number.abs() {

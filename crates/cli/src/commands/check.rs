@@ -53,7 +53,11 @@ fn text(found: &Findings) -> String {
         let noun = if *count == 1 { "limit" } else { "limits" };
         writeln!(output, "{count} known {noun}: {limit}").expect("a string grows");
     }
-    writeln!(output, "{} cells simulated", found.cells).expect("a string grows");
+    // A law compares a cell with others, which are simulated for it.
+    let checked = found.asked.get("no panic").copied().unwrap_or(0);
+    let noun = if checked == 1 { "cell" } else { "cells" };
+    writeln!(output, "{checked} {noun} checked in {} simulations", found.cells)
+        .expect("a string grows");
     for law in laws::laws() {
         let count =
             |of: &std::collections::BTreeMap<&str, u64>| of.get(law.name).copied().unwrap_or(0);
@@ -62,4 +66,18 @@ fn text(found: &Findings) -> String {
             .expect("a string grows");
     }
     output
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Eight cells of a file were "16 cells simulated".
+    #[test]
+    fn cells_are_told_from_simulations() {
+        let asked = BTreeMap::from([("no panic", 8), ("depth", 4)]);
+        let said = text(&Findings { cells: 16, asked, ..Findings::default() });
+        assert!(said.starts_with("8 cells checked in 16 simulations\n"), "{said}");
+    }
 }

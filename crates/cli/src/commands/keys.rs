@@ -70,9 +70,9 @@ fn listed(rows: &[Row]) -> String {
         let role = row.role.as_ref().map_or_else(String::new, |role| format!("  {role}"));
         let default =
             row.default.map_or_else(String::new, |default| format!("; default {default}"));
-        let one = if row.factor || row.list { "" } else { "; no list" };
+        let one = if row.factor || row.list { "" } else { " (one value, not a list)" };
         let Row { key, help, takes, kinds, .. } = row;
-        writeln!(output, "{key}{role}\n    {help}\n    takes {takes}{default}{one}")
+        writeln!(output, "{key}{role}\n    {help}\n    takes {takes}{one}{default}")
             .expect("a string grows");
         if !kinds.is_empty() {
             writeln!(output, "    of {}", kinds.join(", ")).expect("a string grows");

@@ -5,7 +5,6 @@ use crate::flags::MergeFlags;
 use lab::{Result, complete};
 use serde::Serialize;
 use std::fmt::Write as _;
-use store::ranges;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -33,7 +32,7 @@ pub(crate) fn merge(flags: &MergeFlags) -> Result<String> {
     if merged.missing.is_empty() {
         let _ = writeln!(text, "Verdict: ileave report {results}");
     } else {
-        let _ = writeln!(text, "Missing trials: {}", ranges(&merged.missing));
+        let _ = writeln!(text, "Missing trials: {}", merged.cells);
         let _ = writeln!(text, "Run them: ileave run FILE --resume {results}");
     }
     Ok(text)

@@ -402,8 +402,16 @@ pub(super) fn note(note: &str) {
 /// The name of an experiment as a file may have it.
 pub(super) fn safe_name(name: &str) -> String {
     let safe = |c: char| c.is_alphanumeric() || c == '-' || c == '_' || c == '.';
-    name.chars().map(|c| if safe(c) { c } else { '-' }).collect()
+    let mut bytes = 0;
+    let fits = |c: &char| {
+        bytes += c.len_utf8();
+        bytes <= NAME_BYTES_MAX
+    };
+    name.chars().map(|c| if safe(c) { c } else { '-' }).take_while(fits).collect()
 }
+
+/// As much of a name is that of a file: these have 255 bytes, and something stands behind the name.
+const NAME_BYTES_MAX: usize = 200;
 
 /// The first of ileave-results/NAME-1, NAME-2, … that does not exist yet.
 pub(super) fn free_directory(name: &str) -> PathBuf {
@@ -412,4 +420,17 @@ pub(super) fn free_directory(name: &str) -> PathBuf {
         .map(|number| Path::new("ileave-results").join(format!("{safe}-{number}")))
         .find(|directory| !directory.exists())
         .expect("there are more numbers than directories")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::safe_name;
+
+    /// A name of 300 letters was no file's: "File name too long".
+    #[test]
+    fn a_name_fits_into_that_of_a_file() {
+        assert_eq!(safe_name("a b/c.d"), "a-b-c.d");
+        assert_eq!(safe_name(&"n".repeat(300)).len(), 200);
+        assert_eq!(safe_name(&"é".repeat(300)).chars().count(), 100);
+    }
 }

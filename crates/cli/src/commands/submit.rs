@@ -211,7 +211,7 @@ impl Plan {
                 trials: *trials,
                 results: Follower::new(&self.shard_directory(*shard)),
             });
-            let mut rounds = Rounds { plan: self, flags, bar, tasks: tasks.collect() };
+            let mut rounds = Rounds { plan: self, flags, bar, tasks: tasks.collect(), ended: None };
             rounds.run(trials)?;
             let directories: Vec<PathBuf> =
                 rounds.tasks.iter().map(|task| task.results.directory().into()).collect();

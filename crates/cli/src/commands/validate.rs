@@ -65,9 +65,7 @@ fn each(drives: &Path, flags: &ValidateFlags) -> Result<String> {
     }
     print(&output)?;
     let all = tried.len();
-    Err(Error::failure(format!(
-        "{refused} of {all} traces were not played; what was printed says why"
-    )))
+    Err(Error::failure(format!("{refused} of {all} traces could not be replayed (reasons above)")))
 }
 
 /// The validations as text, and as a page if one was asked for.

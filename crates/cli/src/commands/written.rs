@@ -101,6 +101,10 @@ impl Written {
     /// Ask it before the work is done, too.
     pub(super) fn refuse_other_file(&self, file: &Path) -> Result<()> {
         let next = format!("give `{}` another name, as in {}", self.option, self.example);
+        if file == Path::new("-") {
+            let what = format!("a {} goes into a file, not to standard output", self.is);
+            return Err(Error::input(format!("`{} -`: {what}; {next}", self.option)));
+        }
         refuse_results(file, &next)?;
         let Ok(there) = fs::metadata(file) else { return Ok(()) };
         if !there.is_file() || there.len() == 0 {
@@ -162,4 +166,18 @@ fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
         // Best effort: the error to report is the one above, not a failed clean-up.
         let _ = fs::remove_file(&draft);
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PARQUET;
+    use std::path::Path;
+
+    /// Most programs mean their standard output by it: it was a file of that name.
+    #[test]
+    fn a_hyphen_is_no_file() {
+        let said = PARQUET.refuse_other_file(Path::new("-")).unwrap_err().to_string();
+        let words = "`--out -`: a Parquet file goes into a file, not to standard output; give `--out` another name";
+        assert!(said.starts_with(words), "{said}");
+    }
 }

@@ -76,8 +76,8 @@ pub(crate) struct TuneFlags {
     /// on files, and a real kernel runs it (`ileave kernel build`), which takes about a minute
     #[arg(long, value_name = "FS", value_delimiter = ',')]
     pub(crate) fs: Vec<String>,
-    /// Formula to minimise or maximise [default: the work's rate]; of `usable_tb`, `usd`, `usd_per_tb`, `rebuild_h` and `loss_5y`,
-    /// which need no measuring, too
+    /// Formula to minimise or maximise [default: the work's rate]; also of `usable_tb`, `usd`, `usd_per_tb`, `rebuild_h` and
+    /// `loss_5y` (computed, not measured)
     #[arg(long, value_name = "min|max FORMULA")]
     pub(crate) objective: Option<String>,
     /// Constraint on the layouts, as in `rebuild_h <= 24` or `loss_5y <= 1e-3`; repeatable
@@ -93,8 +93,8 @@ pub(crate) struct TuneFlags {
     /// Random seed [default: 1, or that of FILE]
     #[arg(long, value_name = "S", value_parser = super::seed)]
     pub(crate) seed: Option<u64>,
-    /// Time limit, counted from the start: no trial begins later but for what begins together with others, and the answer
-    /// says what was not tried [default: none, so that the same question has the same answer everywhere]
+    /// Time limit, counted from the start: starts no trial after TIME (a batch is completed), and the answer says what was
+    /// not tried [default: none, so that the same question has the same answer everywhere]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) time_limit: Option<Time>,
     /// The same for what-if trials alone: what to build does not depend on them

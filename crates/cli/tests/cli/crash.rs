@@ -350,7 +350,7 @@ fn a_damaged_store_is_an_error_that_names_file_and_line() {
         (damaged(&[lines[0], "{\"trial\":", lines[2]]), "trials.jsonl:2 is damaged"),
         (
             damaged(&[lines[0], lines[0]]),
-            "trials.jsonl:2 is damaged: trial 0 is here a second time",
+            "trials.jsonl:2 is damaged: trial 0 is here a second time, first in line 1; remove one of the two lines",
         ),
         (good.replace("\"trial\":3,", "\"trial\":99,"), "the plan has no trial 99"),
         (good.replace("\"repeat\"", "\"repaet\""), "trials.jsonl:1 is not of format 3"),

@@ -209,7 +209,10 @@ fn what_only_a_model_can_vary_is_an_error_that_names_the_key() {
     if rings_allowed(directory) {
         let (status, _, errors) = ileave(directory, &format!("{run} --set drive.write_cache=on"));
         assert_eq!(status, 0, "{errors}");
-        assert!(errors.contains("`drive.write_cache` is ignored here"), "{errors}");
+        assert!(
+            errors.contains("`drive.write_cache` is ignored: only the simulator uses it"),
+            "{errors}"
+        );
     }
 }
 

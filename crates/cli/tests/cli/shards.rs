@@ -141,7 +141,7 @@ fn a_verdict_on_a_part_of_the_trials_says_so_in_every_form() {
         (&96.into(), &finished.into(), &missing.into())
     );
     assert_eq!(said["verdict"]["points"][0]["about"], "unfinished");
-    let words = format!("{missing} of 96 trials are not there");
+    let words = format!("{missing} of 96 trials are missing");
     let page = stdout(here, &["report", "half", "--html", "half.html"]);
     let forms = [
         stdout(here, &["report", "half"]),
@@ -247,10 +247,10 @@ fn what_is_not_of_the_same_run_is_refused() {
         fails(here, &["merge", "a", second, "--out", "merged"], expected);
         assert!(!here.join("merged").exists());
     };
-    refused("other", "other and a are not of the same run (it is of `other`, not `sweep`)");
+    refused("other", "a and other are not of the same run (a is of `sweep`, other of `other`)");
     refused(
         "seed",
-        "seed and a are not of the same run (`run.seed`: the first has 7, the second does not set it)",
+        "a and seed are not of the same run (`run.seed`: a does not set it, seed has 7)",
     );
     refused("none", "none is not a results directory");
     let change = |from: &str, to: &str, file: &str| {
@@ -263,9 +263,9 @@ fn what_is_not_of_the_same_run_is_refused() {
     };
     let version = format!("ileave = \"{}\"", env!("CARGO_PKG_VERSION"));
     change(&version, "ileave = \"0.0.1\"", "manifest.toml");
-    refused("changed", "it was started by ileave 0.0.1");
+    refused("changed", ", changed of 0.0.1)");
     change("[factors", "[machine]\nkernel = \"6.1\"\n\n[factors", "manifest.toml");
-    refused("changed", "it ran where kernel is `6.1`, not `unknown`");
+    refused("changed", "a ran where kernel is `unknown`, changed where it is `6.1`");
     // Another result for the same trial.
     change("\"requests\":30", "\"requests\":31", "trials.jsonl");
     fails(

@@ -102,7 +102,7 @@ keys! {
         /// Random seed
         seed: u64 = label("seed", Takes::Count(0, u64::MAX)).default("1"),
         /// Repeats per cell, each with a seed of its own [default: 1; 5 where a modelled volume (in `sim`) has several rotating
-        /// disks, whose spindles stand otherwise with each seed; 3 on real disks, where runs differ, and where a `capacity` is
+        /// disks, whose relative rotation differs with each seed; 3 on real disks, where runs differ, and where a `capacity` is
         /// searched for]
         repeats: Option<u64> = label("repeats", Takes::Count(1, 10_000)),
         /// Half of the 95 % interval of throughput at which a trial without a length of its own (`count`, `amount`

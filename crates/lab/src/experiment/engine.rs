@@ -211,7 +211,10 @@ mod tests {
                 .is_ok()
         );
         let buffered = refused("wd740gd", "level = 'single'", "engine = 'psync'\ndirect = false");
-        assert!(buffered.contains("`workload.w.engine` is of direct requests"), "{buffered}");
+        assert!(
+            buffered.contains("`workload.w.engine` applies only with direct I/O"),
+            "{buffered}"
+        );
         let by_clock = refused(
             "wd740gd",
             "level = 'single'",

@@ -98,9 +98,7 @@ impl Plan {
                 )));
             }
             if !path.ends_with("volume.drives") {
-                warnings.push(format!(
-                    "{origin}: `{path}` is ignored here: it is of the simulator's model"
-                ));
+                warnings.push(format!("{origin}: `{path}` is ignored: only the simulator uses it"));
             }
         }
         let meant = experiment.without(|path| can.ignores(path));

@@ -180,7 +180,7 @@ fn unknown(path: &str) -> Error {
         && let Some(key) = key_at(parent)
     {
         let expects = key.takes.expects();
-        return Error::input(format!("`{parent}` takes {expects}, and has no keys of its own"));
+        return Error::input(format!("`{parent}` takes {expects}, not a table"));
     }
     if let Some(key) = of_section(path) {
         return Error::input(format!(
@@ -353,7 +353,7 @@ mod tests {
         assert!(message("workload.write.foo").contains("`ileave keys` lists"));
         assert!(message("host").ends_with("it is a section: did you mean `host.name`?"));
         assert!(message("fs").ends_with("did you mean `fs.kind`?"), "{}", message("fs"));
-        assert!(message("about.a").contains("`about` takes a text, and has no keys"));
+        assert!(message("about.a").contains("`about` takes a text, not a table"));
         assert!(message("wrkload.x.kind").ends_with("did you mean `workload.x.kind`?"));
         assert!(message("hots.name").ends_with("did you mean `host.name`?"));
         assert_eq!(find("workload.anything.op").unwrap().name, "op");

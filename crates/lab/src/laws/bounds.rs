@@ -13,7 +13,7 @@ use store::sample;
 pub(super) static LAWS: &[Law] = &[
     Law {
         name: "media",
-        about: "no more goes to and from the volume than the media move and the caches hold",
+        about: "throughput never exceeds media rate plus cache",
         others: |trial| (!comes_again(trial)).then(Vec::new),
         in_the_long_run: false,
         limit: None,
@@ -24,7 +24,7 @@ pub(super) static LAWS: &[Law] = &[
     },
     Law {
         name: "bus",
-        about: "no more goes to and from the volume than the drives' interfaces and the buses carry",
+        about: "throughput never exceeds the drives' interfaces or the buses",
         // A controller's memory is above its channels.
         others: |trial| trial.setup.volume.controller.is_none().then(Vec::new),
         in_the_long_run: false,

@@ -43,7 +43,7 @@ impl Requests {
         let Some(engine) = keys.engine else { return Ok(()) };
         if !keys.direct {
             return Err(Error::input(format!(
-                "`{}` is of direct requests, and `direct = false` goes through the page cache; leave one of them out",
+                "`{}` applies only with direct I/O, and `direct = false` goes through the page cache; leave one of them out",
                 section.path("engine")
             )));
         }

@@ -21,7 +21,7 @@ keys! {
     struct Fio {
         /// fio's rw
         pattern: Pattern = load("pattern", Pattern::TAKES).default("randrw"),
-        /// Reads per hundred requests where the pattern mixes them
+        /// Percentage of reads where the pattern mixes them
         reads_percent: Option<u32> = load("reads_percent", Takes::Count(0, 100)),
         /// Size of each request
         block_sectors: u64 = load("block", SIZE).default("4KiB"),

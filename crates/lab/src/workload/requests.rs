@@ -16,15 +16,15 @@ keys! {
     pub struct RequestKeys {
         /// Read or write
         op: Op = load("op", Op::TAKES).default("read"),
-        /// Reads per hundred requests, the others are writes [default: all as `op` says]
+        /// Percentage of reads; the others are writes [default: all as `op` says]
         reads_percent: Option<u32> = load("reads_percent", Takes::Count(0, 100)),
         /// Size of each request (dd's bs)
         block_sectors: u64 = load("block", SIZE).default("64KiB"),
         /// Mixed request sizes with their weights, as in `4KiB/60:64KiB/40`, instead of `block`; random
         /// requests stay aligned to `block`
         sizes: Option<Sizes> = load("sizes", Sizes::TAKES),
-        /// Requests per job; without it, `amount` and `runtime` a trial goes on until its interval is as narrow
-        /// as `run.precision`
+        /// Requests per job [default: as many as `amount` or `runtime` allow; without these a trial runs until precise to
+        /// `run.precision`]
         count: Option<u64> = load("count", Takes::Count(1, 1_000_000_000_000)),
         /// Data read and written per job [default: as much as `count` and `runtime` allow]
         amount_sectors: Option<u64> = load("amount", ANY_SIZE),

@@ -1,5 +1,6 @@
 //! One results directory of several: of the shards of a run, or of parts of it that were run by hand.
 
+use super::missing::named;
 use super::{
     ATTEMPTS, Attempt, AttemptEvent, Complete, KEPT, MANIFEST, Store, TRIALS, read_attempts,
     read_records, writing,
@@ -20,6 +21,8 @@ pub struct Merged {
     pub trials: usize,
     /// Trials that no directory has, in plan order.
     pub missing: Vec<usize>,
+    /// The same by the cells that they are of, in words.
+    pub cells: String,
 }
 
 /// A results directory whose trials are taken.
@@ -34,7 +37,8 @@ struct Part {
 /// Makes one results directory, `out`, of several of the same run. What `out` holds already stays, so merging again
 /// changes nothing, and trials that come later can be added.
 ///
-/// The manifest and the trials are those that one run of all trials would have written.
+/// The manifest and the trials are those that one run of all trials would have written, in whatever order the directories are
+/// given.
 ///
 /// # Errors
 ///
@@ -51,13 +55,12 @@ pub fn merge(
     if out.join(MANIFEST).exists() {
         parts.push(Part::read(out, complete)?);
     }
-    for directory in others(directories, out) {
-        parts.push(Part::read(directory, complete)?);
-    }
+    parts.extend(read_others(directories, out, complete)?);
     let manifest = common_manifest(&mut parts)?;
-    let missing = missing(&manifest, &union(&parts)?);
+    let all = union(&parts)?;
+    let missing = missing(&manifest, &all);
     if !missing.is_empty() && !partial {
-        return Err(Error::input(lacks(&manifest, &missing)));
+        return Err(Error::input(lacks(&manifest, &missing, &all)));
     }
     let (store, _) = if out.join(MANIFEST).exists() {
         Store::resume(out, &manifest, complete)?
@@ -85,9 +88,7 @@ impl Store {
     ) -> Result<Merged> {
         let out = self.directory.clone();
         let mut parts = vec![Part::read(&out, complete)?];
-        for directory in others(directories, &out) {
-            parts.push(Part::read(directory, complete)?);
-        }
+        parts.extend(read_others(directories, &out, complete)?);
         common_manifest(&mut parts)?;
         write(self, &out, manifest, &parts)
     }
@@ -102,6 +103,19 @@ impl Part {
         manifest.format = FORMAT;
         Ok(Part { directory: directory.into(), manifest, format, records })
     }
+}
+
+/// What the directories have that are not `out`, in an order that is not the caller's: that of the first trial of each, then
+/// of what they say of themselves. What they do not agree in, as how sizes are written, is that of the first.
+fn read_others(directories: &[PathBuf], out: &Path, complete: Complete) -> Result<Vec<Part>> {
+    let parts =
+        others(directories, out).into_iter().map(|directory| Part::read(directory, complete));
+    let mut parts: Vec<Part> = parts.collect::<Result<_>>()?;
+    parts.sort_by_cached_key(|part| {
+        let first = part.records.first().map_or(usize::MAX, |record| record.trial);
+        (first, toml::to_string(&part.manifest).unwrap_or_default(), part.directory.clone())
+    });
+    Ok(parts)
 }
 
 /// The directories that are not `out`, each once, however it is written.
@@ -140,11 +154,11 @@ fn common_manifest(parts: &mut [Part]) -> Result<Manifest> {
         wanted.doubts.extend(new);
         part.manifest.doubts.clone_from(&wanted.doubts);
         if part.manifest != wanted {
+            let names = [&part.directory, &first].map(|of| of.display().to_string());
+            let [own, other] = names.each_ref().map(String::as_str);
             return Err(Error::input(format!(
-                "{} and {} are not of the same run ({}); leave one of them out",
-                part.directory.display(),
-                first.display(),
-                part.manifest.difference(&wanted, ["the first", "the second"])
+                "{own} and {other} are not of the same run ({}); leave one of them out",
+                part.manifest.difference(&wanted, [own, other])
             )));
         }
     }
@@ -175,14 +189,18 @@ fn missing(manifest: &Manifest, all: &BTreeMap<usize, (&Part, &Record)>) -> Vec<
     (0..manifest.trials).filter(|trial| !all.contains_key(trial)).collect()
 }
 
-fn lacks(manifest: &Manifest, missing: &[usize]) -> String {
+fn lacks(
+    manifest: &Manifest,
+    missing: &[usize],
+    all: &BTreeMap<usize, (&Part, &Record)>,
+) -> String {
+    let which = named(manifest, all.values().map(|(_, record)| *record), missing);
     format!(
-        "{} of the {} trials of `{}` are missing: {}; finish the shards with `ileave run FILE --shard I/N`, or add \
+        "{} of the {} trials of `{}` are missing: {which}; finish the shards with `ileave run FILE --shard I/N`, or add \
          `--partial` to merge what is there",
         missing.len(),
         manifest.trials,
         manifest.name,
-        ranges(missing)
     )
 }
 
@@ -241,7 +259,9 @@ fn write(mut store: Store, out: &Path, manifest: &Manifest, parts: &[Part]) -> R
     synced.map_err(|error| writing(&out.join(ATTEMPTS), &error))?;
     let records: Vec<&Record> = all.values().map(|(_, record)| *record).collect();
     store.finish(&records)?;
-    Ok(Merged { trials: manifest.trials, missing: missing(manifest, &all) })
+    let missing = missing(manifest, &all);
+    let cells = named(manifest, records.into_iter(), &missing);
+    Ok(Merged { trials: manifest.trials, missing, cells })
 }
 
 /// An attempt as it is noted.
@@ -268,7 +288,115 @@ fn copy_kept(from: &Path, out: &Path, taken: &dyn Fn(usize) -> bool) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::ranges;
+    use super::{merge, ranges};
+    use crate::factor::{FactorKind, Role, Written};
+    use crate::named::NamedSamples;
+    use crate::record::{Record, encode_latencies};
+    use crate::{Manifest, Store};
+    use hdrhistogram::Histogram;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    /// A results directory with these trials of four.
+    fn part(here: &Path, name: &str, trials: &[usize], change: impl Fn(&mut Manifest)) -> PathBuf {
+        let text = "format = 3\nileave = '0.1.0'\nname = 'sweep'\nrig = 'sim'\ntrials = 4\nworkloads = ['read']\n\
+                    published = ''\nexperiment = ''\n";
+        let mut manifest: Manifest = toml::from_str(text).unwrap();
+        change(&mut manifest);
+        let directory = here.join(name);
+        let mut store = Store::create(&directory, &manifest).unwrap();
+        let record = |trial: usize| Record {
+            trial,
+            at: [("volume.interleave".to_string(), (8 << (trial / 2)).into())]
+                .into_iter()
+                .collect(),
+            workload: "read".into(),
+            repeat: trial as u64 % 2,
+            samples: NamedSamples::from_iter([("mb_per_s", 10.0 + trial as f64)]),
+            member_busy: Vec::new(),
+            requests: 0,
+            latency_hdr: encode_latencies(&Histogram::new(3).unwrap()),
+            series: None,
+            commands: Vec::new(),
+            curve: Vec::new(),
+            window: None,
+            note: String::new(),
+        };
+        let finished: Vec<(Record, f64)> =
+            trials.iter().map(|&trial| (record(trial), 0.5)).collect();
+        store.append(&finished).unwrap();
+        directory
+    }
+
+    #[test]
+    fn what_is_missing_is_named_by_its_cells() {
+        let here = tempfile::tempdir().unwrap();
+        let with_factor = |of: &mut Manifest| {
+            let kind = FactorKind { role: Role::Choice, written: Written::Sectors };
+            of.factors.0.insert("volume.interleave".into(), kind);
+            of.experiment = "'workloads' = ['read']\n'volume.interleave' = [8, 16]\n".into();
+        };
+        let parts = [part(here.path(), "a", &[0, 2], with_factor)];
+        let said = |partial| merge(&parts, &here.path().join("out"), partial, |_, _| ());
+        let cells = "read at interleave 8 (4 KiB) (1 of 2 trials); read at interleave 16 (8 KiB) (1 of 2 trials)";
+        let error = said(false).unwrap_err().to_string();
+        assert!(error.contains(&format!("are missing: {cells}; finish")), "{error}");
+        assert_eq!(said(true).unwrap().cells, cells);
+        // A plan that is not every value with every other has numbers.
+        let odd = [part(here.path(), "b", &[0, 2], |_| ())];
+        let odd = merge(&odd, &here.path().join("odd"), true, |_, _| ()).unwrap();
+        assert_eq!((odd.missing, odd.cells), (vec![1, 3], "1, 3".into()));
+    }
+
+    /// Shards of files that write sizes otherwise, or are about other things, gave the manifest of whichever was named first.
+    #[test]
+    fn the_order_of_the_directories_changes_nothing() {
+        let here = tempfile::tempdir().unwrap();
+        let here = here.path();
+        let written = |written: Written, about: &str| {
+            let about = format!("about = '{about}'\n");
+            move |manifest: &mut Manifest| {
+                let kind = FactorKind { role: Role::Choice, written };
+                manifest.factors.0.insert("volume.interleave".into(), kind);
+                manifest.experiment.clone_from(&about);
+                manifest.doubts.push(about.clone());
+            }
+        };
+        let parts = [
+            part(here, "a", &[3], written(Written::Sectors, "disks")),
+            part(here, "b", &[0, 2], written(Written::BytesOfSectors, "two disks")),
+            part(here, "c", &[0, 1], written(Written::Sectors, "three disks")),
+        ];
+        let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+        let merged = orders.map(|order| {
+            let out = here.join(format!("{order:?}"));
+            let parts = order.map(|place| parts[place].clone());
+            merge(&parts, &out, false, |_, _| ()).unwrap();
+            ["manifest.toml", "trials.jsonl", "attempts.jsonl"]
+                .map(|name| fs::read_to_string(out.join(name)).unwrap())
+        });
+        for (order, files) in orders.iter().zip(&merged) {
+            assert_eq!(files, &merged[0], "{order:?}");
+        }
+    }
+
+    /// Both are named: "it was started by 0.0.9, and this is 0.1.0" said of neither directory which.
+    #[test]
+    fn what_is_of_another_version_is_named() {
+        let here = tempfile::tempdir().unwrap();
+        let (one, other) = (
+            part(here.path(), "one", &[0], |_| ()),
+            part(here.path(), "other", &[1], |of| of.ileave = "0.0.9".into()),
+        );
+        let said = merge(&[one.clone(), other.clone()], &here.path().join("out"), false, |_, _| ());
+        let said = said.unwrap_err().to_string();
+        let (one, other) = (one.display(), other.display());
+        let both = [
+            format!("({one} is of ileave 0.1.0, {other} of 0.0.9)"),
+            format!("({other} is of ileave 0.0.9, {one} of 0.1.0)"),
+        ];
+        assert!(both.iter().any(|both| said.contains(both)), "{said}");
+    }
 
     #[test]
     fn numbers_are_named_as_ranges() {

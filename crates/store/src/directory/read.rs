@@ -7,13 +7,13 @@ use crate::manifest::Manifest;
 use crate::quantity::{Better, Quantity};
 use crate::record::Record;
 use serde_json::error::Category;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::thread;
 
 /// The finished trials, in plan order. A last line without its end is left out.
 pub(super) fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Record>> {
-    let mut seen = BTreeSet::new();
+    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
     let mut records = Vec::new();
     let mut wrong = None;
     let mut lines = 0;
@@ -23,9 +23,9 @@ pub(super) fn read_records(path: &Path, manifest: &Manifest) -> Result<Vec<Recor
         }
         for record in parse_records(&whole_lines(block).collect::<Vec<_>>(), manifest) {
             lines += 1;
-            let record = record.and_then(|record| {
-                let what = format!("trial {} is here a second time", record.trial);
-                if seen.insert(record.trial) { Ok(record) } else { Err(Wrong::Damaged(what)) }
+            let record = record.and_then(|record| match seen.insert(record.trial, lines) {
+                None => Ok(record),
+                Some(first) => Err(Wrong::Twice { trial: record.trial, first }),
             });
             match record {
                 Ok(record) => records.push(record),
@@ -105,6 +105,8 @@ fn whole_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 enum Wrong {
     /// It is not what anybody wrote.
     Damaged(String),
+    /// It is of a trial that another line has, too.
+    Twice { trial: usize, first: usize },
     /// It is whole, and not of the format that the manifest states.
     OtherShape { format: u64, what: String },
 }
@@ -128,6 +130,9 @@ impl Wrong {
             Wrong::Damaged(what) => {
                 format!("{at}:{line} is damaged: {what}; take the line out {next}")
             }
+            Wrong::Twice { trial, first } => format!(
+                "{at}:{line} is damaged: trial {trial} is here a second time, first in line {first}; remove one of the two lines"
+            ),
             Wrong::OtherShape { format, what } => format!(
                 "{at}:{line} is not of format {format}, which the {MANIFEST} beside it states: {what}; read it with the ileave \
                  that wrote the line, or take the line out {next}"

@@ -1,7 +1,7 @@
 //! The same in words.
 
 use super::{ABOUT, Evidence, FEW};
-use crate::tables::percent;
+use crate::tables::{percent, up_to};
 
 /// A median error below this is said as such, and not as 0 %.
 const LEAST: f64 = 0.005;
@@ -99,8 +99,8 @@ impl Evidence {
             ("model", "")
         };
         format!(
-            "the {model} is {off} off at {of}{where_held}; no measurement compares layouts like these ({what}), so nothing tests the \
-             order that it puts them in"
+            "the {model} is {off} off at {of}{where_held}; no measurement compares layouts like these ({what}), so the ranking \
+             itself is untested"
         )
     }
 
@@ -112,7 +112,7 @@ impl Evidence {
             );
         }
         let tested = if self.has_flash {
-            "of the flash models that were tested, the worst is off at the median by"
+            "of the flash models that were tested, the worst has a median error of"
         } else {
             "the models that were tested are off by up to"
         };
@@ -131,6 +131,6 @@ impl Evidence {
         } else {
             ""
         };
-        format!("differences below {}{why} are ties", percent(from))
+        format!("differences {}{why} are ties", up_to(from))
     }
 }

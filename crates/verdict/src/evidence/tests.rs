@@ -119,7 +119,7 @@ fn intervals_of_values_are_what_was_found_for_values() {
     assert_eq!(
         found.words(None).unwrap(),
         "the model is 66 % off at the median of 100 measured values of such work; no measurement compares layouts like these \
-         (untar on FFS), so nothing tests the order that it puts them in"
+         (untar on FFS), so the ranking itself is untested"
     );
     found.is_levels_of_kernel = true;
     let said = found.words(None).unwrap();

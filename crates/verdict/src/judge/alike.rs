@@ -13,10 +13,10 @@ pub(super) fn answer(verdict: &Verdict, what: &str, why: &str) -> String {
     if verdict.left_out.is_empty() {
         return format!("{what} ({why}). Keep what you have.");
     }
-    format!("{what} {} ({why}). Keep yours if it is among them.", which(verdict))
+    format!("{what} {} ({why}). Keep yours if it is one of these.", which(verdict))
 }
 
-/// `by interleave (64KiB and 512KiB) with level md-raid10`: what was ranked, among all that was tried.
+/// `between interleave 64KiB and 512KiB with level md-raid10`: what was ranked, among all that was tried.
 fn which(verdict: &Verdict) -> String {
     let ranked = || verdict.ranked.iter().map(|ranked| &ranked.at);
     let left_out = || verdict.left_out.iter().map(|out| &out.at);
@@ -33,7 +33,7 @@ fn which(verdict: &Verdict) -> String {
     let mut apart = apart.into_iter();
     match (apart.next(), apart.next()) {
         (Some(path), None) => {
-            format!("by {} ({}){with}", short_key(path), verdict.values(path, ranked()))
+            format!("between {} {}{with}", short_key(path), verdict.values(path, ranked()))
         }
         _ => format!("between the {} layouts{with} that were judged", verdict.ranked.len()),
     }
@@ -91,11 +91,11 @@ mod tests {
         assert!(all.starts_with("No reliable difference (all within "), "{all}");
         assert!(all.ends_with(". Keep what you have."), "{all}");
         let of_one_level = answer(|of| of.at["volume.level"] == "md-raid5");
-        let by = "No reliable difference by interleave (128 (64 KiB) and 1024 (512 KiB)) with level md-raid10 (all \
-                  within ";
+        let by = "No reliable difference between interleave 128 (64 KiB) and 1024 (512 KiB) with level md-raid10 \
+                  (all within ";
         assert!(of_one_level.starts_with(by), "{of_one_level}");
         let rest =
-            " Keep yours if it is among them. Nothing is said of level md-raid5: not steady.";
+            " Keep yours if it is one of these. Nothing is said of level md-raid5: not steady.";
         assert!(of_one_level.ends_with(rest), "{of_one_level}");
         let but_one =
             answer(|of| of.at["volume.level"] == "md-raid5" && of.at["volume.interleave"] == 1024);

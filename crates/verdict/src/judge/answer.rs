@@ -5,16 +5,15 @@ use super::margin::{next_best, open, tied};
 use super::nothing::{nothing_ranked, nothing_to_choose};
 use super::risk;
 use super::situations::{self, Situation};
+use super::ties::{certainty, of_loads, within};
 use super::{LeftOut, Ranked, Standing, Verdict, Wishes};
 use crate::evidence::Evidence;
-use crate::stats::noise::{Noise, NoiseSource};
-use crate::tables::{SHARE_OF_BEST, figure, listed, percent, slower};
+use crate::tables::{SHARE_OF_BEST, figure, listed, slower};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use store::Manifest;
 use store::expression::Objective;
 use store::factor::Role;
-use store::quantity::Better;
 use store::record::short_key;
 use store::sample;
 
@@ -34,7 +33,7 @@ pub(super) fn point(about: &str, text: String) -> Point {
 /// What to do, in one sentence.
 pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) -> String {
     let Some((best, others)) = verdict.ranked.split_first() else {
-        return nothing_ranked(verdict, wishes);
+        return nothing_ranked(verdict, manifest, wishes);
     };
     let value = amount(best.value, &verdict.unit);
     if others.is_empty() {
@@ -52,7 +51,7 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     }
     if others.iter().any(|other| other.standing == Standing::Unknown) {
         let why = if verdict.luck > 0.0 {
-            "but each cell ran once, and how spindles stand to each other is luck. Add `--repeat 5`."
+            "but each cell ran once, and results depend on chance alignment of the disks. Add `--repeat 5`."
         } else if verdict.can_repeat {
             "but each cell ran once and nothing shows how large the noise is. Add `--repeat 3`."
         } else {
@@ -100,44 +99,7 @@ fn all_lose_alike(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> String
     )
 }
 
-/// What makes all layouts alike, with the difference that [`must`] names in the line `certainty`.
-fn within(verdict: &Verdict) -> String {
-    let error = verdict.noise.model_error;
-    if error.is_infinite() {
-        return "the model is no guide here".into();
-    }
-    let (half, of_error) = (tie_half(verdict), percent(error));
-    let all = percent(half.exp_m1());
-    if error <= 0.0 {
-        "all within the noise".into()
-    } else if half.is_infinite() {
-        format!("all within the noise and the model's error, {of_error}")
-    } else if all == of_error {
-        format!("all within the model's error, {of_error}")
-    } else {
-        format!("all within {all}: the noise and the model's error of {of_error}")
-    }
-}
-
-/// How many trials the best has, and the first that is behind; where none is, any two.
-fn compared_trials(verdict: &Verdict) -> [usize; 2] {
-    let behind = verdict.ranked.iter().find(|ranked| ranked.standing == Standing::Behind);
-    let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
-    behind.map_or([few, few], |behind| [verdict.ranked[0].trials, behind.trials])
-}
-
-/// The logarithm of what they must differ by: their interval, were they alike.
-fn tie_half(verdict: &Verdict) -> f64 {
-    let [best, other] = compared_trials(verdict).map(|trials| vec![1.0; trials]);
-    verdict.noise.difference(verdict.better, &best, &other).half
-}
-
 impl Verdict {
-    /// How many times one layout must have what the best has for the difference to count; 1 where any does.
-    pub fn tie_ratio(&self) -> f64 {
-        tie_half(self).exp()
-    }
-
     /// Whether no layout that was ranked is better than another, under no load or condition either.
     pub(super) fn is_level(&self) -> bool {
         let others = self.ranked.get(1..).unwrap_or_default();
@@ -218,7 +180,7 @@ fn praise(verdict: &Verdict, best: &Ranked) -> String {
 }
 
 /// What layouts were judged under: several workloads, or one under several loads or conditions.
-fn each(verdict: &Verdict) -> &'static str {
+pub(super) fn each(verdict: &Verdict) -> &'static str {
     let mut names: Vec<&str> =
         verdict.situations.iter().map(|situation| of(&situation.of)).collect();
     names.dedup();
@@ -258,10 +220,7 @@ pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
     let Some((best, others)) = verdict.ranked.split_first() else {
         let mut points = situations::points(verdict);
         if !points.is_empty() {
-            let held = evidence.words(None);
-            points.extend(
-                held.map(|held| point("certainty", format!("{held}; {}", evidence.ties()))),
-            );
+            points.extend(of_loads(verdict, evidence));
         }
         points.extend(risk::of_situations(verdict));
         points.extend(left_out(verdict));
@@ -276,8 +235,10 @@ pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
         points.extend(open(verdict));
         points.extend(next_best(verdict, others));
     }
-    points.extend(situations::points(verdict));
-    points.extend(certainty(verdict, evidence));
+    let by_load = situations::points(verdict);
+    let certainty = certainty(verdict, evidence, !by_load.is_empty());
+    points.extend(by_load);
+    points.extend(certainty);
     if asked {
         points.extend(risk::points(verdict, best, others));
     }
@@ -287,127 +248,6 @@ pub(super) fn points(verdict: &Verdict, evidence: &Evidence) -> Vec<Point> {
     points.extend(safety(verdict));
     points.extend(left_out(verdict));
     points
-}
-
-/// Where the noise is known from, what holds the model, and from which difference on one counts.
-fn certainty(verdict: &Verdict, evidence: &Evidence) -> Option<Point> {
-    if let [alone] = verdict.ranked.as_slice() {
-        let noise = noise(verdict).filter(|_| alone.trials > 1 && verdict.unit != SHARE_OF_BEST);
-        let of =
-            |noise| point("certainty", format!("the median of {} trials; {noise}", alone.trials));
-        return noise.map(of);
-    }
-    if verdict.ranked.is_empty() {
-        return None;
-    }
-    let behind = verdict.ranked.iter().find(|ranked| ranked.standing == Standing::Behind);
-    let held = evidence.words(behind.map(|behind| behind.behind));
-    let text = match (noise(verdict), held) {
-        (_, Some(held)) if verdict.luck.is_infinite() => {
-            format!("{held}; how far luck moves these rates is not known")
-        }
-        (_, Some(held)) if verdict.luck > 0.0 => {
-            let least = tie_half(verdict).exp();
-            format!(
-                "{held}; each cell ran once, and luck moves such comparisons: what differs by less than {least:.1} times decides nothing"
-            )
-        }
-        (Some(noise), None) => format!("{noise}: {}", must(verdict)),
-        (Some(noise), Some(held)) => format!("{held}; {noise}: {}", must(verdict)),
-        (None, Some(held)) => format!("{held}; {}", evidence.ties()),
-        (None, None) => return None,
-    };
-    let next = match verdict.noise.source {
-        NoiseSource::Residuals if !verdict.can_repeat => ". Repeat the runs",
-        NoiseSource::Residuals => ". Add `--repeat 3`",
-        NoiseSource::Within => ". Repeat the runs to see how far they differ",
-        NoiseSource::Trials if !is_repeated(verdict) => "; `--repeat 5` leaves less to luck",
-        _ => "",
-    };
-    Some(point("certainty", format!("{text}{next}")))
-}
-
-fn is_repeated(verdict: &Verdict) -> bool {
-    verdict.ranked.iter().any(|ranked| ranked.trials > 1)
-}
-
-/// What is said of repeats that do not vary.
-const ALL_THE_SAME: &str = "all repeats are the same";
-
-/// Whether it is 0 to the digits that are printed.
-fn is_none(noise: &Noise) -> bool {
-    noise.source == NoiseSource::Repeats && percent(noise.log_sd) == percent(0.0)
-}
-
-/// How far trials of one layout lie apart.
-fn noise(verdict: &Verdict) -> Option<String> {
-    let noise = &verdict.noise;
-    Some(match noise.source {
-        NoiseSource::Unknown => return None,
-        NoiseSource::Residuals => {
-            "each cell ran once, so noise and interaction cannot be separated".into()
-        }
-        NoiseSource::Within => {
-            let varied = percent(noise.log_sd);
-            format!("each cell ran once, and throughput varied by {varied} during a run")
-        }
-        NoiseSource::Trials => {
-            let luck = percent(Noise { model_error: 0.0, ..*noise }.half_width(1, 1).exp_m1());
-            let ran = if is_repeated(verdict) { ALL_THE_SAME } else { "each cell ran once" };
-            format!("{ran}, which leaves {luck} of a difference to luck")
-        }
-        NoiseSource::Repeats => {
-            let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
-            let repeated = verdict.ranked.iter().filter(|ranked| ranked.trials > 1);
-            let labels: Vec<&str> = repeated.map(|ranked| ranked.label.as_str()).collect();
-            let of = match (labels.as_slice(), few) {
-                ([one], 1) => format!("repeats of {one}"),
-                _ => "repeats of one layout".into(),
-            };
-            let pairs = noise.pairs.map_or_else(String::new, |pairs| {
-                format!(" ({} between pairs with the same seed)", percent(pairs.log_sd))
-            });
-            if is_none(noise) {
-                return Some(ALL_THE_SAME.into());
-            }
-            format!("{of} vary by {}{pairs}", percent(noise.log_sd))
-        }
-    })
-}
-
-/// From so large a difference on, `faster` and `slower` are numbers that nobody takes for each other.
-const UNLIKE_BEHIND: f64 = 0.2;
-
-/// What the best and the first that is behind must differ by, or where none is any two: their interval, were they alike.
-fn must(verdict: &Verdict) -> String {
-    let few = verdict.ranked.iter().map(|ranked| ranked.trials).min().unwrap_or(1);
-    let trials = compared_trials(verdict);
-    let [best, other] = trials.map(|trials| vec![1.0; trials]);
-    let half = tie_half(verdict);
-    if half.is_infinite() {
-        return "no difference here can be relied on".into();
-    }
-    let noise = Noise { model_error: 0.0, ..verdict.noise };
-    let mostly_noise = noise.difference(verdict.better, &best, &other).half > half / 2.0;
-    let why = if trials == [2, 2] && mostly_noise {
-        ", mostly because two runs show little of the noise (`--repeat 5` shows more)"
-    } else {
-        ""
-    };
-    // What does not vary is no surer with more trials.
-    let more = if is_none(&verdict.noise) || trials.iter().all(|&trials| trials == few) {
-        ""
-    } else {
-        ", and larger ones where a layout ran fewer times"
-    };
-    let all = half.exp_m1();
-    // How many times better is not how much slower: what is 32 % faster has the other 24 % slower.
-    let behind = if verdict.better == Better::Higher && all > UNLIKE_BEHIND {
-        format!(" ({})", slower(half.exp(), verdict.better, &verdict.unit))
-    } else {
-        String::new()
-    };
-    format!("differences below {}{behind} are ties{more}{why}", percent(all))
 }
 
 fn safety(verdict: &Verdict) -> Option<Point> {

@@ -4,6 +4,7 @@ use super::layouts::{Layouts, Measure, NOT_MEASURED};
 use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::error::{Error, Result, nearest};
+use store::expression::as_written;
 
 /// The workloads that only read or only write, as far as the experiment says it; each with `read` or `write`.
 pub(super) fn only(manifest: &Manifest) -> BTreeMap<String, &'static str> {
@@ -115,7 +116,8 @@ impl Layouts {
         let main: Vec<&str> = self.main().map(|(name, _)| name).collect();
         let names = self.quantities.iter().map(|q| q.name.as_str());
         let near = nearest(name, main.iter().chain(&samples).copied().chain(names));
-        let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        let meant =
+            near.map_or_else(String::new, |near| format!("did you mean `{}`? ", as_written(near)));
         let under =
             name.rsplit_once('.').map_or("", |(under, _)| under.split('[').next().unwrap_or(under));
         let of = |workload: &str| -> Vec<&str> {
@@ -137,8 +139,9 @@ impl Layouts {
             |sample: &&str| workloads.iter().all(|workload| of(workload).contains(sample));
         let common: Vec<&str> = samples.iter().copied().filter(is_common).collect();
         let example = main.first().zip(common.last());
-        let example = example.map_or_else(String::new, |(m, s)| format!(" (as in `{m}.{s}`)"));
-        let main = main.join(", ");
+        let example =
+            example.map_or_else(String::new, |(m, s)| format!(" (as in `{}.{s}`)", as_written(m)));
+        let main = main.into_iter().map(as_written).collect::<Vec<_>>().join(", ");
         if alone == common {
             return format!(
                 "{meant}there are {main}, and, alone or after a workload{example}, {}",

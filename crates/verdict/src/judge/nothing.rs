@@ -1,9 +1,11 @@
 //! Why there is no answer: nothing to choose, or no layout that may be chosen.
 
 use super::aim::EVERY_WORKLOAD;
+use super::answer::each;
 use super::facts::{CACHED, SINCE_FLUSH};
 use super::{LeftOut, Verdict, Wishes};
 use crate::tables::listed;
+use store::Manifest;
 use store::factor::{Factors, Role};
 use store::record::short_key;
 
@@ -50,8 +52,40 @@ fn none_is_safe(left_out: &[LeftOut]) -> String {
     format!("No layout here is safe: {}. {advice}.", shared.join("; "))
 }
 
+/// That no cell can be judged: where trials finished, each lacks windows of its trace, or failed.
+fn none_whole(verdict: &Verdict, manifest: &Manifest) -> &'static str {
+    if verdict.trials.is_none_or(|trials| trials.finished == 0) {
+        "No trial has finished."
+    } else if manifest.settings().keys().any(|key| key.ends_with(".windows")) {
+        "No cell has all of its windows yet."
+    } else {
+        "No cell finished without a failure."
+    }
+}
+
+/// That no layout ran everything; where trials are missing, not yet.
+fn best_for_each(verdict: &Verdict) -> String {
+    if verdict.trials.is_some_and(|trials| trials.missing() > 0) {
+        let each = each(verdict);
+        return format!(
+            "No layout has all its results yet. Below is the best for each {each} so far."
+        );
+    }
+    "No layout ran every workload, so none is best for all of them. Below is the best for each."
+        .into()
+}
+
+/// That no two layouts have a result under the same load; where trials are missing, not yet.
+fn none_comparable(verdict: &Verdict) -> &'static str {
+    if verdict.trials.is_some_and(|trials| trials.missing() > 0) {
+        "No two layouts have a result under the same load yet."
+    } else {
+        "No two layouts ran the same workload under the same load, so none can be compared with another."
+    }
+}
+
 /// Why there is nothing to choose.
-pub(super) fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
+pub(super) fn nothing_ranked(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) -> String {
     if verdict.objective.is_empty() {
         return match verdict.left_out.len() {
             // Nothing was varied, so nothing was asked.
@@ -65,7 +99,7 @@ pub(super) fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
     if wishes.safe && left_out.iter().any(|out| out.is_unsafe) {
         none_is_safe(left_out)
     } else if left_out.is_empty() {
-        "No trial has finished.".into()
+        none_whole(verdict, manifest).into()
     } else if verdict.objective != EVERY_WORKLOAD && left_out.iter().all(|out| out.value.is_none())
     {
         format!(
@@ -74,11 +108,34 @@ pub(super) fn nothing_ranked(verdict: &Verdict, wishes: &Wishes) -> String {
         )
     } else if left_out.iter().all(|out| out.value.is_none()) {
         if verdict.situations.iter().any(|situation| situation.layouts > 1) {
-            "No layout ran every workload, so none is best for all of them. Below is the best for each.".into()
+            best_for_each(verdict)
         } else {
-            "No two layouts ran the same workload under the same load, so none can be compared with another.".into()
+            none_comparable(verdict).into()
         }
     } else {
         "No layout meets all that is asked of it (`--subject-to`, `ask.subject_to`). Relax one of these limits.".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::tests::modelled;
+    use crate::{Verdict, Wishes};
+    use store::{Happened, Manifest, Trials};
+
+    /// "No trial has finished." stood above "27 of 70 trials finished", where each cell lacked a window.
+    #[test]
+    fn windows_that_are_not_whole_are_no_lack_of_trials() {
+        let (mut manifest, _) =
+            modelled("[volume]\ndrives = 'wd740gd'\n[workload.r]\ncount = 20\n");
+        let answer = |manifest: &Manifest, finished: usize| {
+            let trials = Some(Trials { planned: 70, finished });
+            let happened = Happened { trials, ..Happened::default() };
+            Verdict::knowing(manifest, &[], &happened, &Wishes::default()).unwrap().answer
+        };
+        assert_eq!(answer(&manifest, 0), "No trial has finished.");
+        manifest.experiment += "\n\"workload.r.windows\" = 7\n";
+        assert_eq!(answer(&manifest, 0), "No trial has finished.");
+        assert_eq!(answer(&manifest, 27), "No cell has all of its windows yet.");
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
     let is_unsure = |record: &Record| record.sample("interval_percent").is_none();
     let ran_once = verdict.noise.source == NoiseSource::Unknown && verdict.ranked.len() > 1;
     (ran_once && manifest.host_is_real() && records.iter().any(is_unsure)).then(|| {
-        let text = "each cell ran once, and how far repeats differ is not known: a difference may be luck; \
+        let text = "each cell ran once, so how far repeats differ is unknown: a difference may be chance; \
                     `--set run.repeats=3` shows it";
         point("repeats", text.into())
     })
@@ -267,7 +267,7 @@ pub(super) fn in_step(verdict: &Verdict, manifest: &Manifest, records: &[Record]
     if !is_repeated {
         let (why, _) = of_best.first().or_else(|| all.first())?;
         let text = format!(
-            "{why}, {HANGS}: here that is luck, and on real disks it drifts; `run.repeats = 5` shows how far rates go"
+            "{why}, {HANGS}: here that is chance, and on real disks it drifts; `run.repeats = 5` shows how far rates go"
         );
         return Some(point("spindles", text));
     }
@@ -294,8 +294,7 @@ pub(super) fn hanging<'a>(
 }
 
 /// What that does.
-const HANGS: &str =
-    "so the rate of several disks depends on how their spindles stand to each other";
+const HANGS: &str = "so the rate depends on the relative rotation of the disks";
 
 /// The cell whose rates go furthest, with why they do; nothing where all stay the same.
 fn widest<'a>(hanging: &[(&'a str, &Record)], manifest: &Manifest) -> Option<(&'a str, Range)> {
@@ -558,7 +557,7 @@ mod tests {
         assert!(sure.answer.starts_with("Use drives 4xst18000nm000j"), "{}", sure.answer);
         assert_eq!(sure.ranked[1].standing, Standing::Behind);
         assert!(
-            about(&sure, "certainty").contains("by less than 3.2 times decides nothing"),
+            about(&sure, "certainty").contains("differences below 3.2 times may be chance"),
             "{:?}",
             sure.points
         );

@@ -3,9 +3,9 @@
 use super::answer::point;
 use super::facts::Facts;
 use super::situations::Situation;
-use super::{Point, Ranked, Standing, Verdict, Wishes};
+use super::{LeftOut, Point, Ranked, Standing, Verdict, Wishes};
 use crate::tables::{listed, slower};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 /// The risk of the best, and what is safer. Where no layout is better than another, what the safest is.
 pub(super) fn points(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Vec<Point> {
@@ -55,8 +55,8 @@ fn tied_in_a_crash(best: &Ranked, others: &[Ranked]) -> Vec<String> {
             tied.filter_map(|other| Some((&other.label, in_a_crash(&other.facts)[kind].clone()?)));
         let (first, why) = at_risk.next()?;
         Some(match at_risk.count() {
-            0 => format!("{first} is tied and has a risk of its own: {why}"),
-            more => format!("{first} and {more} more are tied and have a risk of their own: {why}"),
+            0 => format!("{first} ties, but carries another risk: {why}"),
+            more => format!("{first} and {more} more tie, but carry another risk: {why}"),
         })
     });
     said.collect()
@@ -104,7 +104,7 @@ fn safe_choice(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Option<Po
     let safer: Vec<&Ranked> =
         others.iter().filter(|other| is_safer(&other.facts, avoidable)).collect();
     if !mends || safer.is_empty() {
-        return to_try(best).map(|text| point("safe choice", text));
+        return to_try(&best.facts).map(|text| point("safe choice", text));
     }
     // The best of each level tells what safety costs in its ways.
     let mut levels: Vec<Option<&Json>> = Vec::new();
@@ -136,14 +136,13 @@ fn costs(verdict: &Verdict, best: &Ranked, other: &Ranked) -> String {
 }
 
 /// What was not measured, and what it would leave of the room, which is arithmetic.
-fn to_try(best: &Ranked) -> Option<String> {
-    if best.facts.log_is_alone && best.facts.members_survived.is_some_and(|losses| losses > 0) {
+fn to_try(facts: &Facts) -> Option<String> {
+    if facts.log_is_alone && facts.members_survived.is_some_and(|losses| losses > 0) {
         return Some("give the log a second drive, as in `volume.log_drives = \"2x…\"`".into());
     }
     // Who asks about several levels knows of them.
-    let is_asked =
-        dangers(&best.facts)[0] && best.facts.down == 0 && !best.facts.has_several_levels;
-    let members = best.facts.members.filter(|_| is_asked)?;
+    let is_asked = dangers(facts)[0] && facts.down == 0 && !facts.has_several_levels;
+    let members = facts.members.filter(|_| is_asked)?;
     let share = |kept: usize| format!("{:.0} %", 100.0 * kept as f64 / members as f64);
     let levels = match members {
         0 | 1 => {
@@ -158,7 +157,7 @@ fn to_try(best: &Ranked) -> Option<String> {
         ],
         _ => vec![("raid5", share(members - 1)), ("raid6", share(members - 2))],
     };
-    let system = if best.facts.is_of_md { "md-" } else { "" };
+    let system = if facts.is_of_md { "md-" } else { "" };
     let rooms: Vec<String> =
         levels.iter().map(|(level, room)| format!("{level} keeps {room} of the room")).collect();
     let names: Vec<String> = levels.iter().map(|(level, _)| format!("{system}{level}")).collect();
@@ -169,41 +168,85 @@ fn to_try(best: &Ranked) -> Option<String> {
     ))
 }
 
-/// What the best of each workload risks, where no layout is the best of all, and which is safer.
+/// What the best of each workload risks, where no layout is the best of all, and which is safer: layouts of the same risks
+/// together.
 pub(super) fn of_situations(verdict: &Verdict) -> Vec<Point> {
-    let mut told: Vec<&Map<String, Json>> = Vec::new();
-    let mut points: Vec<Point> = Vec::new();
+    let mut told: Vec<&LeftOut> = Vec::new();
+    let mut risks: Vec<(String, Vec<String>)> = Vec::new();
+    let mut safer: Vec<Safer> = Vec::new();
     for situation in verdict.situations.iter().filter(|situation| situation.layouts > 1) {
-        let out = verdict.left_out.iter().find(|out| out.at == situation.at);
-        let Some(out) = out.filter(|_| !told.contains(&&situation.at)) else { continue };
-        told.push(&situation.at);
-        let risks = out.facts.risks();
-        if risks.is_empty() {
+        let Some(out) = verdict.left_out.iter().find(|out| out.at == situation.at) else {
+            continue;
+        };
+        if dangers(&out.facts) != [false; 2] {
+            add_safer(verdict, situation, &mut safer);
+        }
+        if told.iter().any(|known| known.at == out.at) {
             continue;
         }
-        points.push(point("risk", format!("{}: {}", verdict.name(&out.at), risks.join("; "))));
-        points.extend(safer_in(verdict, situation).filter(|_| dangers(&out.facts) != [false; 2]));
+        told.push(out);
+        let own = out.facts.risks().join("; ");
+        match risks.iter_mut().find(|(known, _)| *known == own) {
+            Some((_, names)) => names.push(verdict.name(&out.at)),
+            None => risks.push((own, vec![verdict.name(&out.at)])),
+        }
     }
+    let said = risks.iter().filter(|(own, _)| !own.is_empty());
+    let mut points: Vec<Point> =
+        said.map(|(own, names)| point("risk", format!("{}: {own}", listed(names)))).collect();
+    let is_safe = |out: &LeftOut| dangers(&out.facts) == [false; 2];
+    let text = match in_words(&safer) {
+        text if !text.is_empty() => Some(text),
+        _ if verdict.left_out.iter().any(is_safe) => None,
+        _ => told.iter().find(|out| !is_safe(out)).and_then(|out| to_try(&out.facts)),
+    };
+    points.extend(text.map(|text| point("safe choice", text)));
     points
 }
 
-/// The best that is safe in a situation. Where none is ranked, what is left out stands in the order of the layouts.
-fn safer_in(verdict: &Verdict, situation: &Situation) -> Option<Point> {
+/// The best that is safe for a workload, and what it costs there at least and at most, in words, over the loads that it is so
+/// under.
+struct Safer {
+    name: String,
+    of: String,
+    least: (f64, String),
+    most: (f64, String),
+}
+
+/// Adds the best that is safe in a situation. Where none is ranked, what is left out stands in the order of the layouts.
+fn add_safer(verdict: &Verdict, situation: &Situation, all: &mut Vec<Safer>) {
     let layouts = verdict.left_out.iter().zip(&situation.behind);
     let safe = layouts.filter(|(out, _)| dangers(&out.facts) == [false; 2]);
-    let (out, behind) = safe
-        .filter_map(|(out, behind)| Some((out, (*behind)?)))
-        .min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let costs = slower(behind.exp(), situation.better, &situation.unit);
-    let text =
-        format!("{}, {costs} for {}", verdict.name(&out.at), super::answer::of(&situation.of));
-    Some(point("safe choice", text))
+    let best =
+        safe.filter_map(|(out, behind)| Some((out, (*behind)?))).min_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((out, behind)) = best else { return };
+    let costs = (behind, slower(behind.exp(), situation.better, &situation.unit));
+    let (name, of) = (verdict.name(&out.at), super::answer::of(&situation.of).to_string());
+    let Some(known) = all.iter_mut().find(|known| known.name == name && known.of == of) else {
+        return all.push(Safer { name, of, least: costs.clone(), most: costs });
+    };
+    if costs.0 < known.least.0 {
+        known.least = costs;
+    } else if costs.0 > known.most.0 {
+        known.most = costs;
+    }
+}
+
+/// The first of these, and how many more there are.
+fn in_words(safer: &[Safer]) -> String {
+    let named = safer.iter().take(LEVELS_MAX).map(|Safer { name, of, least, most }| {
+        let up_to = if least.1 == most.1 { "" } else { "up to " };
+        format!("{name}, {up_to}{} for {of}", most.1)
+    });
+    let more = safer.len().saturating_sub(LEVELS_MAX);
+    named.chain((more > 0).then(|| format!("{more} more"))).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::judge::tests::modelled;
+    use store::record::Record;
 
     /// RAID 5 is safe from one failed disk and from a crash, but not from both.
     #[test]
@@ -219,6 +262,60 @@ mod tests {
         };
         assert!(hole(true).unwrap().contains("raid5 may have a write hole"), "{:?}", hole(true));
         assert_eq!(hole(false), None);
+    }
+
+    /// Three layouts of four disks, told apart by `path`, none of which ran at all three depths, with `best` ahead where the depth
+    /// is `1`, `4` and `16`: what the best of each depth risk.
+    fn of_depths(volume: &str, path: &str, layouts: &[Json; 3], best: [usize; 3]) -> Vec<Point> {
+        let (manifest, mut records) = modelled(&format!(
+            "[volume]\ndrives = '4xwd740gd'\n{volume}\n[drive]\nwrite_cache = false\n[workload.r]\nkind = 'random'\n\
+             block = '4KiB'\ndepth = [1, 4, 16]\ncount = 20\n"
+        ));
+        let is_at = |of: &Record, depth: usize, layout: usize| {
+            of.at["workload.r.depth"] == [1, 4, 16][depth] && of.at[path] == layouts[layout]
+        };
+        records.retain(|of| !(0..3).any(|depth| is_at(of, depth, 2 - depth)));
+        for (depth, layout) in (0..3).zip(best) {
+            for record in records.iter_mut().filter(|of| is_at(of, depth, layout)) {
+                record.samples.insert("mb_per_s", 500.0);
+            }
+        }
+        of_situations(&Verdict::new(&manifest, &records, &Wishes::default()).unwrap())
+    }
+
+    /// Where no layout ran everything there was a line for the best of each load, and none said what would help.
+    #[test]
+    fn equal_risks_of_the_best_of_each_load_are_one_line() {
+        let said = of_depths(
+            "level = 'stripe'\ninterleave = [8, 64, 512]",
+            "volume.interleave",
+            &[8, 64, 512].map(Json::from),
+            [0, 2, 1],
+        );
+        let of = |about: &str| {
+            let own = said.iter().filter(|of| of.about == about);
+            own.map(|of| of.text.as_str()).collect::<Vec<_>>()
+        };
+        let all = "8 (4 KiB), 512 (256 KiB) and 64 (32 KiB): one disk failure loses everything";
+        assert_eq!(of("risk"), [all]);
+        assert_eq!(of("safe choice").len(), 1, "{said:?}");
+        assert!(
+            of("safe choice")[0].starts_with("none here survives a disk failure; "),
+            "{said:?}"
+        );
+        // Where others are safe, what they cost is one line, too.
+        let said = of_depths(
+            "level = ['stripe', 'raid10', 'raid5']\ninterleave = 64",
+            "volume.level",
+            &["stripe", "raid10", "raid5"].map(Json::from),
+            [0, 0, 1],
+        );
+        let safe: Vec<&Point> = said.iter().filter(|of| of.about == "safe choice").collect();
+        assert_eq!(safe.len(), 1, "{said:?}");
+        assert!(
+            safe[0].text.starts_with("raid10, ") && safe[0].text.contains("; raid5, "),
+            "{said:?}"
+        );
     }
 
     #[test]
@@ -244,11 +341,11 @@ mod tests {
         let mut torn = tied_with("stripe");
         torn.facts.torn_by_crash = Some("write hole: some".into());
         let of_both = said(&of("stripe"), torn.clone());
-        let hole = "level stripe is tied and has a risk of its own: write hole: some";
+        let hole = "level stripe ties, but carries another risk: write hole: some";
         assert!(of_both.ends_with(hole), "{of_both}");
         let mut both = of("stripe");
         both.facts.torn_by_crash.clone_from(&torn.facts.torn_by_crash);
-        assert!(!said(&both, torn).contains("of its own"), "both have it");
+        assert!(!said(&both, torn).contains("another risk"), "both have it");
         let behind = Ranked { standing: Standing::Behind, ..of("stripe") };
         assert!(!said(&of("raid6"), behind).contains("tied"));
     }

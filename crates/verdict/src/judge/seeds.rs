@@ -57,16 +57,14 @@ impl Others {
     fn words(self) -> &'static str {
         match self {
             Others::AtRandom => {
-                "with others, work at random places was as near as each trial's own interval says"
+                "with others, random work varied no more than each trial's interval shows"
             }
-            Others::InOrder => "with others, such work in order was within 5 %",
-            Others::FilesOnMirrors => "with others, such work on files was within 1 %",
+            Others::InOrder => "with others, such sequential work varied by up to 5 %",
+            Others::FilesOnMirrors => "with others, such work on files varied by up to 1 %",
             Others::FilesOnStripes => {
                 "with others, comparisons of such work on files were off by 2 % in half of the cases and by 17 % at most"
             }
-            Others::Unknown => {
-                "how far others are from it was not measured for this work, and is not counted"
-            }
+            Others::Unknown => "another may differ: by how much is unknown, and not counted",
         }
     }
 }
@@ -93,10 +91,7 @@ pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
     }
     // The least that is known of any of them.
     let others = others(&verdict.ranked, manifest, records).into_iter().max()?;
-    let text = format!(
-        "each cell ran with one seed, and spindles turn otherwise with another: {}; `--repeat 5` shows it",
-        others.words()
-    );
+    let text = format!("each cell ran with one seed: {}; `--repeat 5` shows it", others.words());
     Some(point("seeds", text))
 }
 
@@ -149,7 +144,7 @@ mod tests {
             )))
         };
         let once = random("4xst18000nm000j", 1);
-        assert!(once.contains("as near as each trial's own interval says"), "{once}");
+        assert!(once.contains("no more than each trial's interval shows"), "{once}");
         assert!(once.ends_with("`--repeat 5` shows it"), "{once}");
         assert_eq!(random("4xst18000nm000j", 2), "");
         assert_eq!(random("4x980-pro-1tb", 1), "");
@@ -157,7 +152,7 @@ mod tests {
             "[host]\nname = 'linux-6.1'\n[volume]\ndrives = '4xst18000nm000j'\nlevel = 'md-stripe'\n\
              interleave = ['64KiB', '512KiB']\n[workload.w]\nkind = 'sequential'\nblock = '64KiB'\nreads_percent = 50\ncount = 200\n",
         ));
-        assert!(mixed.contains("was not measured for this work, and is not counted"), "{mixed}");
+        assert!(mixed.contains("another may differ: by how much is unknown"), "{mixed}");
     }
 
     /// One seed of a tree unpacked on three stripes had 126 sectors ahead; over twenty none of them was.

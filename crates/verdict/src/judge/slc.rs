@@ -12,7 +12,7 @@ pub(super) fn told(manifest: &Manifest) -> Vec<Point> {
         let slc = drive.slc.as_ref()?;
         let text = format!(
             "{name} writes {:.0} MB/s into its SLC cache of {:.1} GB, {:.0} once that is full, and {:.0} over all of it: work without an \
-             end is measured at what lasts; a job (`amount`, `count`, `runtime`) begins with room for {:.1} GB on each, so a \
+             end is measured at the sustained rate; a job (`amount`, `count`, `runtime`) begins with room for {:.1} GB on each, so a \
              longer one may be slower",
             slc.mb_per_s, slc.gb, slc.full_mb_per_s, slc.lasting_mb_per_s, slc.left_gb
         );

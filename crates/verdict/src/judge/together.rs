@@ -29,6 +29,10 @@ impl Verdict {
 
 /// Why no layout can be compared with another, where that is why none is ranked.
 pub(super) fn answer(verdict: &Verdict, layouts: &Layouts) -> Option<String> {
+    // What a run has not come to yet was asked for, and needs no advice.
+    if verdict.trials.is_some_and(|trials| trials.missing() > 0) {
+        return None;
+    }
     let is_alone = verdict.situations.iter().all(|situation| situation.layouts < 2);
     let is_left = verdict.left_out.iter().all(|out| out.value.is_none());
     if !verdict.ranked.is_empty()
@@ -90,6 +94,7 @@ fn varied(layouts: &Layouts) -> Vec<String> {
 mod tests {
     use crate::judge::tests::modelled;
     use crate::{Verdict, Wishes};
+    use store::{Happened, Trials};
 
     const DEPTHS: &str = "[volume]\ndrives = '2xwd740gd'\nlevel = 'stripe'\ninterleave = [8, 128]\n\
                           [workload.r]\nkind = 'random'\ndepth = [1, 4]\ncount = 100\n";
@@ -107,6 +112,24 @@ mod tests {
             "No layout can be compared with another: depth differs together with interleave. Measure each interleave \
              with the same depth."
         );
+    }
+
+    /// What a run has not come to yet is no mistake of whoever wrote it.
+    #[test]
+    fn of_an_unfinished_run_nothing_is_said() {
+        let (manifest, mut records) = modelled(DEPTHS);
+        records.retain(|of| {
+            let is_small = of.at["volume.interleave"] == 8;
+            is_small == (of.at["workload.r.depth"] == 1)
+        });
+        let answer = |planned: usize| {
+            let trials = Some(Trials { planned, finished: 2 });
+            let happened = Happened { trials, ..Happened::default() };
+            Verdict::knowing(&manifest, &records, &happened, &Wishes::default()).unwrap().answer
+        };
+        assert!(answer(2).starts_with("No layout can be compared with another: depth"));
+        let said = answer(4);
+        assert!(!said.contains("together") && said.contains(" yet"), "{said}");
     }
 
     #[test]

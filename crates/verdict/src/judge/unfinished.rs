@@ -28,7 +28,7 @@ pub(super) fn told(
     let are = if missing == 1 { "is" } else { "are" };
     (missing > 0).then(|| {
         let text = format!(
-            "{missing} of {} trials {are} not there, and layouts among them may be better; run them with `--resume`, or add \
+            "{missing} of {} trials {are} missing; an untested layout may be better. Run them with `--resume`, or add \
              other shards with `ileave merge`",
             trials.planned
         );

@@ -640,11 +640,11 @@ mod tests {
         let (model, once, said) = compared(&|of| of.experiment += "\"volume.interleave\" = 8\n");
         assert!(model == Model::Settings && once > 0.0, "{model:?} {once}");
         let percent =
-            format!("They include what the model errs by between layouts, {:.1} %.", 100.0 * once);
+            format!("They include the model's error between layouts, {:.1} %.", 100.0 * once);
         assert!(said.contains(&percent), "{said}");
         let (model, twice, said) = compared(&|of| of.ileave = "9.9.9".into());
         assert!(model == Model::Apart && (twice - 2.0 * once).abs() < 1e-9, "{model:?} {twice}");
-        assert!(said.contains("what both models err by"), "{said}");
+        assert!(said.contains("the errors of both models"), "{said}");
         let (model, single, _) =
             compared(&|of| _ = of.members.insert("0: a.img".into(), "file".into()));
         assert!(model == Model::One && (single - once).abs() < 1e-9, "{model:?} {single}");
@@ -660,7 +660,7 @@ mod tests {
         let said = compared.how();
         let same = " In 1 of 2 cells: one model ran both with the same settings; its error is";
         assert!(said.contains(same), "{said}");
-        assert!(said.contains(" In 1 of 2 cells: they include what the model errs"), "{said}");
+        assert!(said.contains(" In 1 of 2 cells: they include the model's error"), "{said}");
         assert!(said.contains("5.1 %."), "{said}");
     }
 

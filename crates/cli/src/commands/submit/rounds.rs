@@ -7,7 +7,7 @@ use crate::progress::Bar;
 use lab::{Error, Result};
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use store::Follower;
@@ -33,6 +33,21 @@ pub(super) struct Rounds<'a> {
     pub(super) flags: &'a SubmitFlags,
     pub(super) bar: &'a Bar,
     pub(super) tasks: Vec<Task>,
+    /// How the engine's command of the last round ended, where it did.
+    pub(super) ended: Option<ExitStatus>,
+}
+
+/// The last line that is not blank: what a task ended with.
+fn last_line(text: &str) -> Option<&str> {
+    text.lines().map(str::trim).rfind(|line| !line.is_empty())
+}
+
+/// The first line that says something of this run: engines print their usage behind an error, and GNU parallel asks to be cited.
+fn telling_line(text: &str) -> Option<&str> {
+    const OF_CITATION: [&str; 5] = ["cite", "citing", "citation", "Tange", "GNU Parallel"];
+    let is_telling =
+        |line: &&str| !line.is_empty() && !OF_CITATION.iter().any(|word| line.contains(word));
+    text.lines().map(str::trim).find(is_telling)
 }
 
 impl Rounds<'_> {
@@ -98,6 +113,7 @@ impl Rounds<'_> {
                 return Err(error);
             }
             if ended.is_some() {
+                self.ended = ended;
                 return Ok(());
             }
             if self.left().next().is_none() {
@@ -148,16 +164,22 @@ impl Rounds<'_> {
     /// What to say where the engine hands tasks back undone.
     fn stuck(&mut self) -> Error {
         let folder = &self.plan.folder;
-        let last_line = |name: String| {
-            let text = fs::read(folder.join(&name)).unwrap_or_default();
-            let text = String::from_utf8_lossy(&text).into_owned();
-            let line = text.lines().map(str::trim).rfind(|line| !line.is_empty());
-            line.map(|line| format!("; {name} ends with: {line}"))
+        let text = |name: &str| {
+            let text = fs::read(folder.join(name)).unwrap_or_default();
+            String::from_utf8_lossy(&text).into_owned()
         };
         let left: Vec<u64> = self.left().map(|task| task.number).collect();
         let first = left.first().copied().unwrap_or_default();
-        let said = last_line(format!("task-{first}.log"));
-        let said = said.into_iter().chain(last_line("engine.log".into())).collect::<String>();
+        let log = format!("task-{first}.log");
+        let of_task = last_line(&text(&log)).map(|line| format!("; {log} ends with: {line}"));
+        let of_engine =
+            telling_line(&text("engine.log")).map(|line| format!("; engine.log says: {line}"));
+        let mut said = of_task.into_iter().chain(of_engine).collect::<String>();
+        if said.is_empty() {
+            let ended =
+                self.ended.map(|ended| format!(", and its last command ended with {ended}"));
+            said = format!("; no log says why{}", ended.unwrap_or_default());
+        }
         Error::failure(format!(
             "`{}` has run {} of {} shards {IDLE_ROUNDS_MAX} times without finishing a trial{said}; see {}, and give the \
              same command again to continue",
@@ -166,5 +188,22 @@ impl Rounds<'_> {
             self.tasks.len(),
             folder.display()
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::telling_line;
+
+    /// The last line of what GNU parallel prints is of how to cite it.
+    #[test]
+    fn what_an_engine_says_first_is_told() {
+        let usage = "\nUnknown option: bogus\nUsage:\n\nparallel [options]\n\nSee 'man parallel' for details\n\nAcademic \
+                     tradition requires you to cite works you base your article on.\n";
+        assert_eq!(telling_line(usage), Some("Unknown option: bogus"));
+        let cites = "Academic tradition requires you to cite works you base your article on.\n\n  Tange, O. (2024).\n\n\
+                     parallel: Error: no such host\n";
+        assert_eq!(telling_line(cites), Some("parallel: Error: no such host"));
+        assert_eq!(telling_line(" \n\n"), None);
     }
 }

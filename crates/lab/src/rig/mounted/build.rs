@@ -193,10 +193,17 @@ fn build(level: Level, interleave_sectors: u64, members: &[Device], name: &str) 
     if level.name.starts_with("lvm-") {
         return Ok(Build { geometry, ..lvm::build(level, interleave_sectors, &paths, name)? });
     }
-    Err(Error::input(format!(
-        "`volume.level` = {level} is ileave's own arithmetic, and no system makes a device of it; under a file \
-         system take single, a level of md, of LVM, dm-stripe, dm-concat, or a btrfs profile"
-    )))
+    let own = format!(
+        "`volume.level` = {level} is ileave's own arithmetic, and no system makes a device of it"
+    );
+    let of_md = format!("md-{}", level.name);
+    Err(Error::input(match of_md.parse::<Level>() {
+        Ok(_) => format!("{own}; Linux has this layout as `--set volume.level={of_md}`"),
+        Err(_) => format!(
+            "{own}; take single, a level of md or LVM, dm-stripe, dm-concat, or below a file system of its own a btrfs \
+             profile"
+        ),
+    }))
 }
 
 /// What a file system should know of a level's stripes: the chunk, and how many of a row's chunks are data.
@@ -440,6 +447,22 @@ mod tests {
         Ok((volume, built))
     }
 
+    /// "Under a file system take single, …" was said where there was none, and nothing of which level is the same.
+    #[test]
+    fn the_level_of_linux_that_is_the_same_is_named() {
+        let error =
+            |level: &str| of_experiment(&format!("level = '{level}'")).unwrap_err().to_string();
+        for (level, of_linux) in
+            [("stripe", "md-stripe"), ("raid5", "md-raid5"), ("mirror", "md-mirror")]
+        {
+            let next = format!("; Linux has this layout as `--set volume.level={of_linux}`");
+            assert!(error(level).ends_with(&next), "{}", error(level));
+        }
+        let of_no_linux = error("ccd-mirror");
+        assert!(of_no_linux.contains("; take single, a level of md"), "{of_no_linux}");
+        assert!(!of_no_linux.contains("under a file system"), "{of_no_linux}");
+    }
+
     #[test]
     fn lvm_is_told_what_a_bit_of_its_bitmap_stands_for() {
         let (_, built) = of_experiment("level = 'lvm-raid5'\nregion_size = '64MiB'").unwrap();
@@ -536,7 +559,7 @@ mod tests {
         assert!(said("md-stripe", 7).contains("multiples of 4 KiB"));
         assert!(said("md-raid5", 24).contains("powers of two"));
         assert!(built("md-stripe", 24).is_ok());
-        assert!(said("raid5", 128).contains("take single, a level of md"));
+        assert!(said("raid5", 128).contains("--set volume.level=md-raid5`"));
         assert!(said("lvm-raid5", 24).contains("powers of two"));
         assert!(said("lvm-stripe", 16_384).contains("4 MiB"));
         assert!(said("dm-stripe", 4).contains("multiples of a page"));

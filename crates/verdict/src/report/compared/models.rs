@@ -47,12 +47,12 @@ impl Model {
                     .into()
             }
             Model::Settings => {
-                format!("They include what the model errs by between layouts, {much}")
+                format!("They include the model's error between layouts, {much}")
             }
-            Model::One => format!("They include what the model errs by, {much}"),
+            Model::One => format!("They include the model's error, {much}"),
             Model::Apart => {
                 format!(
-                    "They include what both models err by, {much} (rig, version or files differ)"
+                    "They include the errors of both models, {much} (rig, version or files differ)"
                 )
             }
         }
