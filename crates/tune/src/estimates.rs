@@ -273,7 +273,7 @@ impl Tried {
         } else {
             "the answer's figures rest".into()
         };
-        rest(&what, kind, &rests)
+        rest(&what, kind, &rests, "short trials")
     }
 
     /// How many times as much it does with other `drives`, and half of the interval of that.
