@@ -685,11 +685,13 @@ mod tests {
         // What no spare is needed for has none, and what would hold more with some is named.
         let free = asked("8x st18000nm000j", &["loss_5y <= 0.003"]).with_spares_needed().unwrap();
         assert_eq!(free.spares, 0);
-        let copies = "md-raid10-n3".parse().unwrap();
         assert_eq!(
-            free.roomier_with_spares(&copies).unwrap(),
+            free.roomier_with_spares().unwrap(),
             "md-raid6, 7 in use, 1 spare, meets it, too, and holds 90.0 TB (`--spares 1`)"
         );
+        // RAID 6 meets that without any.
+        let free = asked("8x st18000nm000j", &["loss_5y <= 0.004"]);
+        assert_eq!(free.roomier_with_spares(), None);
     }
 
     /// Layouts of an experiment are left out before they run, too.

@@ -393,7 +393,7 @@ impl Found<'_> {
         let others = others.iter().filter_map(|level| self.question.figures(level).ok());
         let safer = beforehand.safer(&figures, &others.collect::<Vec<Figures>>());
         let holds = self.question.holds_little(&self.best.level, &beforehand);
-        let roomier = self.question.roomier_with_spares(&self.best.level);
+        let roomier = self.question.roomier_with_spares();
         let more = holds.into_iter().chain(safer).chain(roomier);
         Some(more.fold(line + then, |text, more| format!("{text}; {more}")))
     }

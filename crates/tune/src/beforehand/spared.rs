@@ -4,7 +4,6 @@ use super::{Beforehand, Figures, is_even};
 use crate::front::{is_more_room, room};
 use crate::question::{Question, SURVIVE_MAX};
 use crate::spares::{SPARES_MAX, in_use};
-use block::layout::Level;
 use lab::{Error, Result};
 
 impl Question {
@@ -105,8 +104,8 @@ impl Question {
         Ok(chosen)
     }
 
-    /// The level that meets what must hold with spares, and holds most, where that is more than the `best` without spares holds.
-    pub(crate) fn roomier_with_spares(&self, best: &Level) -> Option<String> {
+    /// The level that meets what must hold with spares, and holds most, where that is more than any does without.
+    pub(crate) fn roomier_with_spares(&self) -> Option<String> {
         let most = if self.may_have_spares() { SPARES_MAX } else { 0 };
         let beforehand = self.parted().ok()?.beforehand;
         if !beforehand.limits() || beforehand.has_objective() {
@@ -122,7 +121,9 @@ impl Question {
         let (level, with) = all.max_by_key(|(level, with)| {
             (with.usable_bytes(level), std::cmp::Reverse(with.spares))
         })?;
-        is_more_room(with.usable_bytes(&level), self.usable_bytes(best)).then(|| {
+        let own = self.possible().ok()?;
+        let without = own.iter().map(|level| self.usable_bytes(level)).max()?;
+        is_more_room(with.usable_bytes(&level), without).then(|| {
             format!(
                 "{}, {}, meets it, too, and holds {} (`--spares {}`)",
                 level.name,
