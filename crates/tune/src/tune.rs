@@ -81,7 +81,7 @@ fn answered(
     let found =
         Found { question, best, first, second, other, why, than, judged, points, confirmed };
     let beside = OfQuestion { tried: &tried, best }.told(&found).beside(&lost.1)?;
-    let (risk, inputs) = as_built(question, (best, first), lost, (&beside, &mut front))?;
+    let (risk, inputs) = as_built(question, best, lost, (&beside, &mut front))?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
     // What may be cut short comes last.
     let LastTrials { reasons, doubts, not_tried } =
@@ -137,20 +137,21 @@ fn answered(
 /// resynced.
 fn as_built(
     question: &Question,
-    (best, first): (&Candidate, &Ranked),
+    best: &Candidate,
     lost: (Risk, Inputs),
     (beside, front): (&Beside, &mut [FrontRow]),
 ) -> Result<(Risk, Inputs)> {
     if beside.bitmap.as_ref().is_none_or(|of| of.instead().is_none()) {
         return Ok(lost);
     }
-    let lost = danger::without_bitmap(&best.level, question.members(), lost)?;
-    for row in front.iter_mut() {
-        if row.at == first.at && row.spares == question.spares {
-            row.torn_by_crash = lost.0.torn;
+    // The same work has none on the other levels with parity.
+    for row in front.iter_mut().filter(|row| row.torn_by_crash.is_some()) {
+        if let Some(level) = row.level().filter(|_| best.level.has_parity()) {
+            let own = Question { spares: row.spares, ..question.clone() }.risk(&level)?;
+            row.torn_by_crash = danger::without_bitmap(&level, row.members, own)?.0.torn;
         }
     }
-    Ok(lost)
+    danger::without_bitmap(&best.level, question.members(), lost)
 }
 
 /// What a slower rig says of the best few, and its verdict.
