@@ -83,6 +83,8 @@ pub struct Inputs {
     /// What each member has, where they are not all alike; [`afr`](Self::afr) and
     /// [`bad_sectors`](Self::bad_sectors) are then their means.
     pub members: Vec<Own>,
+    /// Whether a write-intent bitmap says where parity may be wrong after a crash, as md's default is for arrays of such sizes.
+    pub has_bitmap: bool,
     /// What limits the rebuild, in words, where that is the host.
     pub limited_by_host: Option<String>,
 }
@@ -284,8 +286,27 @@ impl Inputs {
             drive_bytes: drive.bytes as f64,
             years: 5.0,
             members: Vec::new(),
+            has_bitmap: true,
             limited_by_host: None,
         }
+    }
+
+    /// For how many hours at each failure a crash tears a stripe: with a drive missing; without a bitmap at worst also until all
+    /// parity is right again after a crash.
+    pub fn torn_window_h(&self) -> Range {
+        let degraded = self.mttr_h();
+        let resync_h = if self.has_bitmap { 0.0 } else { self.rebuild_h.range.high };
+        Range { high: degraded.high + resync_h, ..degraded }
+    }
+
+    /// What makes the chance of a torn stripe at worst, in words.
+    pub fn torn_at_worst(&self) -> String {
+        let resync = if self.has_bitmap { "" } else { ", or resynced without a bitmap" };
+        format!(
+            "at worst {} crashes a year, and one while the array is degraded{resync}: {:.0} h at each failure",
+            self.crashes.range.high,
+            self.torn_window_h().high
+        )
     }
 
     /// From a failure to the end of the rebuild, in hours.

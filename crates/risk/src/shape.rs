@@ -109,6 +109,9 @@ impl fmt::Display for ShapeError {
                 let (level, groups) = grouped(name).expect("it was asked");
                 write!(f, "no level is called `{name}`; write `{level}` with `--groups {groups}`")
             }
+            ShapeError::NoSuchLevel(name) if format!("btrfs-{name}").parse::<Level>().is_ok() => {
+                write!(f, "no level is called `{name}`; btrfs's is `btrfs-{name}`")
+            }
             ShapeError::NoSuchLevel(name) => write!(
                 f,
                 "no level is called `{name}`; write one of stripe, mirror, raid10, raid5, raid6, raid50, raid60, \
@@ -314,6 +317,10 @@ mod tests {
         };
         assert!(error("raid7", 8, None).contains("no level is called `raid7`"));
         assert!(error("raid60-2", 8, None).contains("write `raid60` with `--groups 2`"));
+        assert_eq!(
+            error("raid1c3", 3, None),
+            "no level is called `raid1c3`; btrfs's is `btrfs-raid1c3`"
+        );
         assert!(error("raid6", 3, None).contains("at least 4 members"));
         assert!(error("raid60", 9, None).contains("do not make 2 equal groups"));
         assert!(error("raid6", 8, Some(0)).contains("0 equal groups"));

@@ -9,21 +9,23 @@
 //! ```
 //!
 //! Such a formula leaves layouts out before the search; one of measured things is the verdict's. None is of both: the one is
-//! exact, and the other may err.
+//! exact, and the other may err. `usd` alone may stand beside measured things: it is one number for all layouts of a question.
 
+mod copies;
 mod counts;
+mod priced;
+mod spared;
 
 use crate::drives::DRIVES_MAX;
 use crate::front::{room, usd_per_tb};
 use crate::pick::{GONE_MIN, SAFER_BY};
 use crate::posed::{Posed, check_credit};
-use crate::question::{Question, SURVIVE_MAX};
+use crate::question::Question;
 use crate::space::{Open, Space};
-use crate::spares::SPARES_MAX;
 use block::layout::Level;
 use lab::{Error, Result};
-use risk::Risk;
 use risk::inputs::Inputs;
+use risk::{FLOOR, Risk};
 use std::fmt::Write as _;
 use store::expression::{Constraint, Expression, Objective};
 use store::quantity::Better;
@@ -69,9 +71,14 @@ fn is_beforehand(text: &str, sides: &[&Expression]) -> Result<bool> {
     match (known.first(), others.first()) {
         (None, _) => Ok(false),
         (Some(_), None) => Ok(true),
-        (Some((known, _)), Some((other, _))) => Err(Error::input(format!(
-            "`{text}`: `{known}` is known before anything is measured, and `{other}` is measured; write a formula of each"
-        ))),
+        (Some((known, _)), Some((other, _))) => {
+            let better = find(known).map(|(.., better)| *better);
+            let sign = if better == Some(Better::Higher) { ">=" } else { "<=" };
+            Err(Error::input(format!(
+                "`{text}`: `{known}` is known before anything is measured, and `{other}` is measured; ask for the best of `{other}` in \
+             --objective, and for `{known}` in --subject-to, as in `{known} {sign} …`"
+            )))
+        }
     }
 }
 
@@ -155,6 +162,12 @@ impl Figures {
     fn value(&self, of: &Expression) -> Option<f64> {
         of.value(0.0, &|name| self.of(name)).filter(|value| !value.is_nan())
     }
+
+    /// What an objective goes by: chances so small that other causes decide are one.
+    fn worth(&self, of: &Expression) -> Option<f64> {
+        let loss = self.loss.max(FLOOR);
+        Figures { loss, ..self.clone() }.value(of)
+    }
 }
 
 impl Beforehand {
@@ -184,9 +197,7 @@ impl Beforehand {
     /// Where none may, or a price is not known; the message has what comes nearest.
     pub(crate) fn kept(&self, all: &[Figures]) -> Result<Vec<bool>> {
         if let Some(text) = self.of_money().filter(|_| all.iter().any(|of| of.cost_usd.is_none())) {
-            return Err(Error::input(format!(
-                "`{text}`: the price of the drives is not known; write what one costs, as in `--price 300`"
-            )));
+            return Err(unpriced(text));
         }
         let held: Vec<Vec<bool>> = self.constraints.iter().map(|of| holds(of, all)).collect();
         let mut kept: Vec<bool> =
@@ -195,16 +206,13 @@ impl Beforehand {
             return Err(Error::failure(self.missed(all, &held)));
         }
         if let Some(objective) = &self.objective {
-            let values: Vec<Option<f64>> = all.iter().map(|of| of.value(&objective.of)).collect();
+            let values: Vec<Option<f64>> = all.iter().map(|of| of.worth(&objective.of)).collect();
             let of_kept = values.iter().zip(&kept).filter(|(_, kept)| **kept);
             let best =
                 of_kept.filter_map(|(value, _)| *value).reduce(|a, b| objective.better.of(a, b));
-            let is_even = |value: &Option<f64>| {
-                value.zip(best).is_some_and(|(value, best)| {
-                    value.total_cmp(&best).is_eq() || (value - best).abs() <= EVEN * best.abs()
-                })
-            };
-            kept.iter_mut().zip(&values).for_each(|(kept, value)| *kept &= is_even(value));
+            let is_best =
+                |value: &Option<f64>| value.zip(best).is_some_and(|(own, best)| is_even(own, best));
+            kept.iter_mut().zip(&values).for_each(|(kept, value)| *kept &= is_best(value));
         }
         Ok(kept)
     }
@@ -232,6 +240,38 @@ impl Beforehand {
             .expect("a string grows");
         }
         text
+    }
+
+    /// Whether a formula that must hold, or is to be best, is of such a name.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        let of_limits = self.constraints.iter().flat_map(|of| [&of.left, &of.right]);
+        let mut all = of_limits.chain(self.objective.iter().map(|of| &of.of));
+        all.any(|side| side.quantities().iter().any(|(own, _)| *own == name))
+    }
+
+    /// Whether what is to be best is of such a name.
+    pub(crate) fn is_best_of(&self, name: &str) -> bool {
+        let objective = self.objective.iter();
+        objective.flat_map(|of| of.of.quantities()).any(|(own, _)| own == name)
+    }
+
+    /// Whether a chance is to be smaller than can be said of one.
+    fn asks_below_floor(&self) -> bool {
+        self.constraints.iter().any(|of| {
+            let is_loss = of.left.quantities().iter().any(|(name, _)| *name == "loss_5y");
+            let limit = of.right.value(0.0, &|_| None);
+            is_loss && !of.at_least && limit.is_some_and(|limit| limit < FLOOR)
+        })
+    }
+
+    /// The best of the objective among these layouts: what it goes by, and what is said of it.
+    fn best(&self, all: &[Figures]) -> Option<(f64, String)> {
+        let objective = self.objective.as_ref()?;
+        let valued = all.iter().filter_map(|of| Some((of.worth(&objective.of)?, of)));
+        let ahead = |a: f64, b: f64| objective.better.ahead(a, b) >= 0.0;
+        let (worth, of) = valued.reduce(|a, b| if ahead(a.0, b.0) { a } else { b })?;
+        let value = said(&objective.of, of.value(&objective.of)?);
+        Some((worth, format!("`{}` is {value} at best", objective.text)))
     }
 
     /// What to try instead where no layout meets what must hold.
@@ -328,44 +368,6 @@ impl Question {
         self.are_spares_open && self.spares == 0 && !self.drives.drive.is_remote()
     }
 
-    /// The same with as few spares as what must hold of the risk needs, where nobody said how many there are and nothing
-    /// meets that without.
-    ///
-    /// # Errors
-    ///
-    /// Where nothing meets it with spares either; the message says what would, where that is known.
-    pub fn with_spares_needed(self) -> Result<Question> {
-        let beforehand = self.parted()?.beforehand;
-        if !beforehand.limits() {
-            return Ok(self);
-        }
-        // What is wrong without any formula is said where it is asked.
-        let Ok(_) = self.holding() else { return Ok(self) };
-        let Err(without) = self.possible() else { return Ok(self) };
-        if self.price_usd.is_none() && beforehand.of_money().is_some() {
-            return Err(without);
-        }
-        let most = if self.may_have_spares() { SPARES_MAX } else { 0 };
-        let with = |survive: usize, spares: usize| {
-            let spares_because = Some(without.to_string());
-            let other = Question { survive, spares, spares_because, ..self.clone() };
-            other.possible().is_ok().then_some(other)
-        };
-        if let Some(other) = (1..=most).find_map(|spares| with(self.survive, spares)) {
-            return Ok(other);
-        }
-        let all = (self.survive + 1..=SURVIVE_MAX)
-            .flat_map(|survive| (0..=most).map(move |spares| (survive, spares)));
-        let next = match all.clone().find(|(survive, spares)| with(*survive, *spares).is_some()) {
-            Some((survive, 0)) => format!("; `--survive {survive}` has what meets them"),
-            Some((survive, spares)) => {
-                format!("; `--survive {survive} --spares {spares}` has what meets them")
-            }
-            None => beforehand.next_step(&self),
-        };
-        Err(Error::failure(format!("{without}{next}")))
-    }
-
     /// Whether nobody asks for another measured figure than the work's own.
     pub(crate) fn is_ranked_by_rate(&self) -> bool {
         self.as_measured().is_ok_and(|asked| asked.objective.is_none())
@@ -425,6 +427,18 @@ impl Posed {
         space.keep(&beforehand.kept(&figures)?);
         Ok(space)
     }
+}
+
+/// Whether a value is as good as the best.
+fn is_even(value: f64, best: f64) -> bool {
+    value.total_cmp(&best).is_eq() || (value - best).abs() <= EVEN * best.abs()
+}
+
+/// That a formula is of money, and nobody said what the drives cost.
+fn unpriced(text: &str) -> Error {
+    Error::input(format!(
+        "`{text}`: the price of the drives is not known; write what one costs, as in `--price 300`"
+    ))
 }
 
 /// For each layout whether it meets a constraint.
@@ -489,13 +503,21 @@ mod tests {
         Question { subject_to, price_usd: Some(280.0), ..question(drives, "backup", 1) }
     }
 
-    /// Eight disks of 18 TB: RAID 5 holds 126 TB and is lost with up to 11 %, RAID 6 108 and 0.36 %, copies 72 and 1.8 %.
+    /// Eight disks of 18 TB: RAID 5 holds 126 TB and is lost with up to 11 %, RAID 6 108 and 0.36 %, two copies 72 and 1.8 %, three
+    /// 48 and 0.054 %.
     #[test]
     fn what_must_hold_beforehand_leaves_levels_out() {
         let of = |subject_to: &[&str]| levels(&asked("8x st18000nm000j", subject_to)).unwrap();
         assert_eq!(of(&["usable_tb >= 100"]), "md-raid5 md-raid6 md-raid50-2");
         assert_eq!(of(&["usable_tb >= 100000GB", "loss_5y <= 1e-2"]), "md-raid6");
-        assert_eq!(of(&["loss_5y <= 1%"]), "md-raid6");
+        // Three copies were for who survives two failures alone, though they are safer than RAID 6 and write at random faster.
+        let three = "md-raid10-n3 md-raid10-f3 md-raid10-o3";
+        assert_eq!(of(&["loss_5y <= 1%"]), format!("{three} md-raid6"));
+        assert_eq!(of(&["loss_5y <= 0.2%"]), three);
+        assert_eq!(of(&["loss_5y <= 5e-5"]), "md-raid10-n4");
+        // More copies than a limit needs are slower and hold less.
+        let plain = "md-raid10 md-raid10-f2 md-raid10-o2 md-raid5 md-raid6 md-raid50-2";
+        assert_eq!(of(&["loss_5y <= 50%"]), plain);
         assert_eq!(of(&["usd_per_tb <= 20"]), "md-raid5");
         assert_eq!(of(&["usable_tb >= 0.9*best"]), "md-raid5");
         // A rebuild of 18 TB takes 27 h idle and up to 137 h under load, whatever the level.
@@ -512,13 +534,52 @@ mod tests {
         };
         assert_eq!(of("min usd_per_tb", 1).unwrap(), "md-raid5");
         assert_eq!(of("max usable_tb", 0).unwrap(), "md-stripe");
-        assert_eq!(of("min loss_5y", 1).unwrap(), "md-raid6");
         assert!(of("min rebuild_h", 1).unwrap().contains("md-raid5 md-raid6"));
         assert_eq!(of("max usd", 1).unwrap_err(), "`max usd`: write `min usd`");
         assert_eq!(
-            of("max backup / usd", 1).unwrap_err(),
-            "`max backup / usd`: `usd` is known before anything is measured, and `backup` is measured; write a formula of each"
+            of("max backup / usable_tb", 1).unwrap_err(),
+            "`max backup / usable_tb`: `usable_tb` is known before anything is measured, and `backup` is measured; ask for the best of \
+             `backup` in --objective, and for `usable_tb` in --subject-to, as in `usable_tb >= …`"
         );
+    }
+
+    /// A rate per dollar was refused. All layouts of the same drives cost the same.
+    #[test]
+    fn a_rate_per_dollar_is_a_rate() {
+        let of = |objective: &str, price_usd| {
+            let asked = asked("8x st18000nm000j", &[]);
+            let asked = Question { objective: Some(objective.into()), price_usd, ..asked };
+            asked.with_spares_needed().map(|asked| asked.objective.unwrap())
+        };
+        assert_eq!(of("max backup / usd", Some(280.0)).unwrap(), "max backup / 2240");
+        assert_eq!(of("min usd / backup", Some(280.5)).unwrap(), "min 2244 / backup");
+        let said = of("max backup / usd", None).unwrap_err().to_string();
+        assert!(said.ends_with("write what one costs, as in `--price 300`"), "{said}");
+        assert_eq!(of("max usable_tb / usd", Some(280.0)).unwrap(), "max usable_tb / usd");
+    }
+
+    /// RAID 6 was the answer, 0.36 %, and the front had it with a spare, 0.12 %, and knew three copies, 0.054 %.
+    #[test]
+    fn the_least_risk_is_of_all_that_is_offered() {
+        let of = |drives: &str, named: &[&str]| {
+            let objective = Some("min loss_5y".to_string());
+            let named = named.iter().map(ToString::to_string).collect();
+            let asked = Question { objective, levels: named, ..asked(drives, &[]) };
+            let asked = asked.with_spares_needed().unwrap();
+            let levels = levels(&asked).unwrap();
+            (levels, asked.spares, asked.spares_because)
+        };
+        // A mirror of all is lost less often still: both so rarely that fires decide, and it writes slower.
+        assert_eq!(of("8x st18000nm000j", &[]), ("md-raid10-n4".into(), 0, None));
+        assert_eq!(of("11x st18000nm000j", &[]), ("md-raid10-n4".into(), 0, None));
+        let (levels, spares, because) = of("8x st18000nm000j", &["md-raid5", "md-raid6"]);
+        assert_eq!((levels.as_str(), spares), ("md-raid6", 2));
+        let because = because.unwrap();
+        assert!(because.starts_with("with one spare `min loss_5y` is 1."), "{because}");
+        // A spare makes nothing else better.
+        let room =
+            Question { objective: Some("max usable_tb".into()), ..asked("8x st18000nm000j", &[]) };
+        assert_eq!(room.with_spares_needed().unwrap().spares, 0);
     }
 
     /// "Fewer drives lose less" was said where five hold too little, and seven do.
@@ -573,16 +634,18 @@ mod tests {
             |subject_to: &[&str]| levels(&asked("8x st18000nm000j", subject_to)).unwrap_err();
         assert_eq!(
             said(&["loss_5y <= 1e-15"]),
-            "no layout meets all of `--subject-to`; `loss_5y <= 1e-15`: md-raid6 comes nearest, with 3.63e-3 (0.36 %); a few \
-             drives more or fewer do not either"
+            "no layout meets all of `--subject-to`; `loss_5y <= 1e-15`: md-raid10-n4 comes nearest, with 1.75e-6 (below 1 in 100,000); \
+             a few drives more or fewer do not either"
         );
-        // Three copies over seven with a spare are lost less often.
-        let more = said(&["loss_5y <= 5e-4"]);
-        assert!(more.ends_with("(0.36 %); `--survive 2 --spares 1` has what meets them"), "{more}");
+        // An eleven-way mirror of 18 TB was advised without a word of what it holds.
+        let more = said(&["loss_5y <= 1e-6"]);
         assert!(
-            said(&["loss_5y <= 1e-4"]).ends_with("; `--survive 2 --spares 2` has what meets them")
+            more.ends_with(
+                "(below 1 in 100,000); `--survive 3` has what meets them: md-mirror, which holds 18.0 TB; other causes decide below 1e-5 \
+                 (docs/risk.md)"
+            ),
+            "{more}"
         );
-        assert!(said(&["loss_5y <= 5e-5"]).ends_with("; `--survive 3` has what meets them"));
         let both = said(&["usable_tb >= 120", "loss_5y <= 0.01"]);
         assert!(
             both.contains("`usable_tb >= 120` can be met, but not with all the others"),
@@ -598,11 +661,14 @@ mod tests {
         assert!(unit.contains("`24TB`: it is compared with what is in h"), "{unit}");
     }
 
-    /// 0.36 % without a spare, 0.12 % with one, 0.072 % with two.
+    /// RAID 6 has 0.36 % without a spare, 0.12 % with one, 0.072 % with two.
     #[test]
     fn spares_are_taken_where_the_risk_asks_for_them() {
+        let levels = vec!["md-raid5".to_string(), "md-raid6".to_string()];
         let of = |subject_to: &[&str]| {
-            let asked = asked("8x st18000nm000j", subject_to).with_spares_needed();
+            let asked =
+                Question { levels: levels.clone(), ..asked("8x st18000nm000j", subject_to) };
+            let asked = asked.with_spares_needed();
             asked.map_or((0, false), |asked| (asked.spares, asked.spares_because.is_some()))
         };
         assert_eq!(of(&["loss_5y <= 0.004"]), (0, false));
@@ -611,9 +677,22 @@ mod tests {
         // No number of spares makes room, and nobody is given what cannot help.
         assert_eq!(of(&["usable_tb >= 200"]), (0, false));
         assert_eq!(of(&["loss_5y <= 1e-15"]), (0, false));
-        let said =
-            Question { are_spares_open: false, ..asked("8x st18000nm000j", &["loss_5y <= 0.003"]) };
+        let said = Question {
+            are_spares_open: false,
+            levels: levels.clone(),
+            ..asked("8x st18000nm000j", &["loss_5y <= 0.003"])
+        };
         assert!(said.with_spares_needed().is_err());
+        // What no spare is needed for has none, and what would hold more with some is named.
+        let free = asked("8x st18000nm000j", &["loss_5y <= 0.003"]).with_spares_needed().unwrap();
+        assert_eq!(free.spares, 0);
+        assert_eq!(
+            free.roomier_with_spares().unwrap(),
+            "md-raid6, 7 in use, 1 spare, meets it, too, and holds 90.0 TB (`--spares 1`)"
+        );
+        // RAID 6 meets that without any.
+        let free = asked("8x st18000nm000j", &["loss_5y <= 0.004"]);
+        assert_eq!(free.roomier_with_spares(), None);
     }
 
     /// Layouts of an experiment are left out before they run, too.

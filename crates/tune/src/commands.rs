@@ -192,6 +192,18 @@ impl Plan<'_> {
         }
     }
 
+    /// What a drive is called in Linux, for who knows no name. Nitro instances have none of the names that Terraform gives, and
+    /// theirs may have another number at each start.
+    fn example(&self) -> &'static str {
+        let is_ebs = |volumes: &String| volumes.contains("aws_ebs_volume");
+        if self.volumes.as_ref().is_some_and(is_ebs) {
+            "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol…, which `ls /dev/disk/by-id` lists (Nitro instances call them \
+             /dev/nvme*n1; others /dev/xvd*)"
+        } else {
+            "/dev/sdb"
+        }
+    }
+
     /// The paths of all drives, where they are known. A file says their names: what a shell would take apart is none.
     fn device_paths(&self) -> Option<Vec<String>> {
         let is_plain = |name: &String| {
@@ -206,7 +218,7 @@ impl Plan<'_> {
     /// The drives themselves.
     pub(super) fn drives(&self) -> Vec<Command> {
         let mut commands: Vec<Command> = self.rented().into_iter().collect();
-        commands.push(self.named_drives("/dev/sdb"));
+        commands.push(self.named_drives(self.example()));
         // Nobody switches a cache behind a network.
         if let (Some(off), None) = (self.caches_off, &self.volumes) {
             let each = CachesOff::command(self.is_flash);
@@ -613,5 +625,12 @@ mod tests {
         {
             assert_eq!(of(names), open, "{names:?}");
         }
+        // Those of EBS have no such name on Nitro instances.
+        let asked = crate::question::tests::question("2x ebs-gp3[size=500GiB]", "postgres", 1);
+        let volumes = crate::commands::volumes(&asked.drives.drive, 2);
+        let ebs = Plan { volumes, ..plan("md-mirror", 2) };
+        let lines: Vec<String> = ebs.drives().into_iter().map(|of| of.line).collect();
+        let named = lines.iter().find(|line| line.starts_with("disks=")).unwrap();
+        assert!(named.contains("/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol"), "{named}");
     }
 }

@@ -84,6 +84,16 @@ pub(crate) fn of_level(
     Ok(exposed(level, members, repairs, drive, limit)?.assessed())
 }
 
+/// What a level may lose that is built without a bitmap, where it loses this with one.
+pub(crate) fn without_bitmap(
+    level: &Level,
+    members: usize,
+    (risk, inputs): (Risk, Inputs),
+) -> Result<(Risk, Inputs)> {
+    let shape = Shape::new(level.name, members, None).map_err(Error::input)?;
+    Ok(risk.without_bitmap(&shape, inputs))
+}
+
 /// A volume, and what is assumed of its drives: what that comes to takes longer to work out.
 pub(crate) struct Exposed {
     shape: Shape,

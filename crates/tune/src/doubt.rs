@@ -95,6 +95,9 @@ pub struct Doubt {
     /// Whether it is a figure of the drive that is on or off: 1 is on, and 0 off.
     #[serde(skip)]
     pub(crate) is_switch: bool,
+    /// Whether trials in full say what the answer's own figure is then.
+    #[serde(skip)]
+    pub(crate) is_in_full: bool,
 }
 
 impl Doubt {
@@ -263,6 +266,7 @@ fn doubts_from(
             doubts.push(Doubt {
                 itself: then / before,
                 is_switch: of.is_switch,
+                is_in_full: false,
                 what: of.what.clone(),
                 assumed: of.assumed,
                 otherwise: of.to,
@@ -369,7 +373,8 @@ pub(crate) struct Estimate {
     /// Its key.
     pub(crate) key: &'static str,
     assumed: f64,
-    otherwise: f64,
+    /// What it is tried as.
+    pub(crate) otherwise: f64,
     is_switch: bool,
     /// The drive with the other value, by name.
     pub(crate) name: String,
@@ -400,6 +405,7 @@ impl Estimate {
             rival: rival.into(),
             itself: own.0,
             is_switch: self.is_switch,
+            is_in_full: false,
         })
     }
 

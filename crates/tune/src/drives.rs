@@ -228,15 +228,19 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
     let free = unknown.iter().find(|unknown| !is_used(unknown));
     let most = most.filter(|held| asked.is_some() || free.is_none() || !is_used(held));
     let Some(most) = most else {
+        let is_of_volumes = inventory.disks.is_empty();
         let why = match asked {
             // mdstat and its like name what volumes are made of, and not what that is.
-            _ if inventory.disks.is_empty() => {
-                "it has volumes, and does not say of which disks".into()
+            _ if is_of_volumes => {
+                "it has volumes, and does not say which models their disks are".into()
             }
             Some(asked) => format!("it has no {} that is free", asked.drive.name),
             None => "none of its free disks is in the catalogue".to_string(),
         };
-        said.push("give what `lsblk -J -O` prints, or write --drives without --from".into());
+        let beside = if is_of_volumes { " beside it" } else { "" };
+        said.push(format!(
+            "give what `lsblk -J -O` prints{beside}, or write --drives without --from"
+        ));
         let next = said.join("; ");
         return Err(Error::input(format!("--from: {why}; {next}")));
     };
@@ -525,7 +529,8 @@ mod tests {
             let refused = held(&mdstat, asked).unwrap_err().to_string();
             assert!(
                 refused.starts_with(
-                    "--from: it has volumes, and does not say of which disks; give what `lsblk"
+                    "--from: it has volumes, and does not say which models their disks are; give what `lsblk -J -O` prints beside it, or write \
+                     --drives without --from"
                 ),
                 "{refused}"
             );

@@ -1,7 +1,8 @@
 //! Which levels that are named can be had of the members, and what is said of those that cannot.
 
+use crate::candidate::level_named;
 use crate::front::room;
-use crate::question::Question;
+use crate::question::{LEVELS, Question, nested};
 use block::layout::Level;
 use lab::Error;
 
@@ -38,9 +39,23 @@ impl Question {
         }
     }
 
+    /// What the person calls a level that they named.
+    fn as_written<'a>(&'a self, level: &Level) -> &'a str {
+        let all: Vec<&str> = LEVELS.into_iter().chain(nested()).collect();
+        let is_it = |name: &&String| level_named(name, &all).is_ok_and(|named| named == *level);
+        self.levels.iter().find(is_it).map_or(level.name, String::as_str)
+    }
+
+    /// As few spares as leave equal arrays of a level, and how many members those have together.
+    fn evened_by_spares(&self, level: &Level, groups: usize) -> Option<(usize, usize)> {
+        let spares = self.spares + self.members() % groups;
+        let other = Question { spares, ..self.clone() };
+        other.why_not(level).is_none().then(|| (spares, other.members()))
+    }
+
     /// The same in words, with the level's name.
     fn in_words(&self, level: &Level, why: WhyNot) -> String {
-        let (name, members) = (level.name, self.members());
+        let (name, members) = (self.as_written(level), self.members());
         match why {
             WhyNot::Uneven(groups) => {
                 format!("--level {name}: {members} members do not make {groups} equal arrays")
@@ -69,9 +84,14 @@ impl Question {
         let mut text: Vec<String> =
             why.iter().map(|(level, why)| self.in_words(level, *why)).collect();
         let mut next = Vec::new();
-        for (_, why) in &why {
+        for (level, why) in &why {
             next.push(match why {
-                WhyNot::Uneven(groups) => format!("take a multiple of {groups}"),
+                WhyNot::Uneven(groups) => match self.evened_by_spares(level, *groups) {
+                    Some((spares, members)) => format!(
+                        "write `--spares {spares}`, so that {members} do, or take a multiple of {groups}"
+                    ),
+                    None => format!("take a multiple of {groups}"),
+                },
                 WhyNot::Few(_) if self.spares > 0 => "take more drives, or fewer `--spares`".into(),
                 WhyNot::Few(_) => "take more drives".into(),
                 WhyNot::Survives(survived) => format!("write `--survive {survived}`"),

@@ -261,10 +261,9 @@ impl Found<'_> {
             let [low, high] = [range.low, range.high].map(in_words);
             if low == high { low } else { format!("{low} to {high}") }
         };
-        let torn = risk
-            .torn
-            .as_ref()
-            .map_or(String::new(), |torn| format!("; a stripe torn by a crash {}", range(torn)));
+        let torn = risk.torn.as_ref().map_or(String::new(), |torn| {
+            format!("; a stripe torn by a crash {} ({})", range(torn), inputs.torn_at_worst())
+        });
         lines.push((
             "risk".into(),
             format!(
@@ -380,7 +379,7 @@ impl Found<'_> {
     /// Why there are spares that nobody asked for.
     fn spares(&self) -> Option<String> {
         let because = self.question.spares_because.as_ref()?;
-        Some(format!("{}; without spares {because}", in_use(self.question)))
+        Some(format!("{}; {because}", in_use(self.question)))
     }
 
     /// What was asked of what is known beforehand.
@@ -393,8 +392,10 @@ impl Found<'_> {
         let others = self.question.holding().unwrap_or_default();
         let others = others.iter().filter_map(|level| self.question.figures(level).ok());
         let safer = beforehand.safer(&figures, &others.collect::<Vec<Figures>>());
-        let safer = safer.map_or_else(String::new, |safer| format!("; {safer}"));
-        Some(line + then + &safer)
+        let holds = self.question.holds_little(&self.best.level, &beforehand);
+        let roomier = self.question.roomier_with_spares();
+        let more = holds.into_iter().chain(safer).chain(roomier);
+        Some(more.fold(line + then, |text, more| format!("{text}; {more}")))
     }
 
     /// What the drives cost, where their price is known.

@@ -64,6 +64,7 @@ mod lanes;
 mod long;
 mod mixed;
 mod mount;
+mod moved;
 mod page;
 mod pair;
 mod pick;

@@ -189,7 +189,8 @@ impl Question {
         let figures: Vec<Figures> =
             levels.iter().map(|level| self.figures(level)).collect::<Result<_>>()?;
         let kept = beforehand.kept(&figures)?;
-        Ok(levels.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(level, _)| level).collect())
+        let kept = levels.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(level, _)| level);
+        Ok(self.without_idle_copies(kept.collect()))
     }
 
     /// Those of the levels `known` that survive and hold enough, whatever formulas say.
@@ -238,8 +239,9 @@ impl Question {
     fn asked_levels(&self, known: &[&str]) -> Result<Vec<Level>> {
         let named = |name: &String| level_named(name, known);
         let all: Vec<Level> = if self.levels.is_empty() {
+            let beforehand = self.parted()?.beforehand;
             let known = known.iter().filter_map(|name| name.parse::<Level>().ok());
-            known.filter(|level| self.is_worth_trying(level)).collect()
+            known.filter(|level| self.is_offered(level, &beforehand)).collect()
         } else {
             self.levels.iter().map(named).collect::<Result<_>>()?
         };
@@ -637,6 +639,12 @@ pub(crate) mod tests {
             said("3x st16000nm001g", 1, &["md-raid6"]),
             "--level md-raid6: it needs 4 members, and there are 3; take more drives, or take md-mirror, \
              md-raid10, md-raid10-f2, md-raid10-o2, md-raid10-n3, md-raid10-f3 or md-raid5"
+        );
+        // What the user wrote, and what one spare would make of it.
+        assert_eq!(
+            said("13x mg08aca16te", 2, &["md-raid60"]),
+            "--level md-raid60: 13 members do not make 2 equal arrays; write `--spares 1`, so that 12 do, or take a multiple of 2, or take \
+             md-raid10-n3, md-raid10-f3, md-raid10-o3 or md-raid6"
         );
         let both = said("3x st16000nm001g", 2, &["md-raid5", "md-raid6"]);
         assert!(

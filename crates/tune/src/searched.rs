@@ -54,7 +54,7 @@ pub(crate) fn search(
 ) -> Result<Searched> {
     let (verdict, picked) = raced(tried, candidates, places).map_err(beforehand::with_names)?;
     let Some(picked) = picked else {
-        return Err(nothing_found(&verdict));
+        return Err(nothing_found(&verdict, candidates));
     };
     let (best, _) = picked;
     let (_, more) = of_question::measured(tried, candidates, best)?;
@@ -234,13 +234,20 @@ fn unsettled(
 }
 
 /// Why nothing is recommended; where a limit is not met, with what the nearest layout has.
-fn nothing_found(verdict: &Verdict) -> Error {
+fn nothing_found(verdict: &Verdict, candidates: &[Candidate]) -> Error {
     let is_why = |about: &str| ["limit", "not steady", "overloaded"].contains(&about);
     let limits = verdict.points.iter().filter(|point| is_why(&point.about));
     let lines =
         std::iter::once(verdict.answer.as_str()).chain(limits.map(|point| point.text.as_str()));
-    let lines: Vec<&str> = lines.collect();
-    Error::failure(format!("no layout can be recommended: {}", lines.join("\n")))
+    let mut text = lines.collect::<Vec<&str>>().join("\n");
+    for out in &verdict.left_out {
+        if let Some(candidate) = candidates.iter().find(|of| is_at(of, &out.at)) {
+            text = text.replace(&format!("({})", out.label), &format!("({})", candidate.name()));
+        }
+    }
+    // It stands behind `error: `.
+    let text = text.strip_prefix("No ").map_or(text.clone(), |rest| format!("no {rest}"));
+    Error::failure(text)
 }
 
 /// Measures the default of each level that holds and survives as much as the best: it is kept where nothing is better. Where
@@ -275,6 +282,24 @@ mod tests {
     use crate::pick::first_by_fewer_trials;
     use crate::question::tests::question;
     use crate::remembered::Sim;
+
+    /// It said twice that there is none, and called the nearest by its factors: a RAID 10 has no stripe cache.
+    #[test]
+    fn that_nothing_is_found_is_said_once() {
+        let asked = Question {
+            subject_to: vec!["vm >= 1000GB/s".into()],
+            levels: vec!["md-raid10".into()],
+            ..question("4x 980 pro 1tb", "vm", 1)
+        };
+        let (all, _) = asked.candidates().unwrap();
+        let watch = &mut |_| ();
+        let mut tried = Tried::new(&asked, &all[..1], &Sim, watch).unwrap();
+        tried.measure(&[0], 0).unwrap();
+        let said = nothing_found(&tried.verdict().unwrap(), &all).to_string();
+        assert!(said.starts_with("no layout meets all that is asked of it"), "{said}");
+        assert!(said.ends_with(&format!("({})", all[0].name())), "{said}");
+        assert_eq!(said.matches("layout").count(), 1, "{said}");
+    }
 
     /// The default and the fastest had five seeds each, and a third was first by the one that it had.
     #[test]

@@ -230,11 +230,20 @@ impl<'a> Tried<'a> {
         experiment: &Experiment,
         records: &[Record],
     ) -> Result<Option<f64>> {
-        let manifest = Run::plan(experiment, self.rig)?.manifest().clone();
         let mut records = records.to_vec();
         take_as_steady(&mut records);
+        self.value_in_full(experiment, &records)
+    }
+
+    /// The same of a trial in full, which says nothing where it has not settled.
+    pub(crate) fn value_in_full(
+        &self,
+        experiment: &Experiment,
+        records: &[Record],
+    ) -> Result<Option<f64>> {
+        let manifest = Run::plan(experiment, self.rig)?.manifest().clone();
         let wishes = Wishes { subject_to: Vec::new(), ..self.wishes() };
-        match Verdict::new(&manifest, &records, &wishes) {
+        match Verdict::new(&manifest, records, &wishes) {
             Ok(verdict) => Ok(verdict.ranked.first().map(|ranked| ranked.value)),
             // What the objective names was measured in full; a short trial may end before there is any, as of commits.
             Err(error) if error.to_string().contains(NOT_MEASURED) => Ok(None),

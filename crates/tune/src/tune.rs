@@ -1,7 +1,7 @@
 //! From the question to the answer.
 
 use crate::answer::{Tuned, urgent_first};
-use crate::beside::OfQuestion;
+use crate::beside::{Beside, OfQuestion};
 use crate::candidate::Candidate;
 use crate::clock::Clock;
 use crate::commands::{
@@ -11,6 +11,7 @@ use crate::confirm::{Confirm, Confirmed};
 use crate::doubt::Doubt;
 use crate::factors::{Decides, of_md};
 use crate::found::Found;
+use crate::front::FrontRow;
 use crate::groups::Groups;
 use crate::page::Page;
 use crate::pick::{Picked, pick};
@@ -23,12 +24,14 @@ use crate::turns::Line;
 use crate::why::Reason;
 use crate::without_copies::WithoutCopies;
 use crate::work::names_its_cache;
-use crate::{costs, danger, degraded, doubt, front, provisioned, settings, turns, why};
+use crate::{costs, danger, degraded, doubt, front, moved, provisioned, settings, turns, why};
 use block::SECTOR_BYTES;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
 use lab::run::Run;
 use lab::{Error, Result};
+use risk::Risk;
+use risk::inputs::Inputs;
 use serde_json::{Value as Json, json};
 use verdict::Verdict;
 use verdict::judge::{Point, Ranked};
@@ -70,14 +73,15 @@ fn answered(
     let first = ranked_of(judged, best)?;
     let second = judged.ranked.iter().find(|ranked| ranked.at != first.at);
     let other = second.and_then(|second| candidates.iter().find(|of| is_at(of, &second.at)));
-    let (risk, inputs) = question.risk(&best.level)?;
-    let (groups, (front, degraded)) = front_of(&tried, &verdict, best)?;
+    let lost = question.risk(&best.level)?;
+    let (groups, (mut front, degraded)) = front_of(&tried, &verdict, best)?;
     let decides = Decides::of_question(&tried, &verdict)?;
     let confirmed = asked.as_ref().map(|(confirmed, _)| confirmed);
     let points = &points_of(&tried, first, (&verdict, there.map(|(_, there)| there)))?;
     let found =
         Found { question, best, first, second, other, why, than, judged, points, confirmed };
-    let beside = OfQuestion { tried: &tried, best }.told(&found).beside(&inputs)?;
+    let beside = OfQuestion { tried: &tried, best }.told(&found).beside(&lost.1)?;
+    let (risk, inputs) = as_built(question, best, lost, (&beside, &mut front))?;
     let without_copies = WithoutCopies::measure(&tried, best)?;
     // What may be cut short comes last.
     let LastTrials { reasons, doubts, not_tried } =
@@ -127,6 +131,27 @@ fn answered(
         experiment: question.experiment_text()?,
         origin: ORIGIN_ASSUMED,
     })
+}
+
+/// What the best may lose as the commands build it, here and on the front: where no bitmap is, all parity is wrong until it is
+/// resynced.
+fn as_built(
+    question: &Question,
+    best: &Candidate,
+    lost: (Risk, Inputs),
+    (beside, front): (&Beside, &mut [FrontRow]),
+) -> Result<(Risk, Inputs)> {
+    if beside.bitmap.as_ref().is_none_or(|of| of.instead().is_none()) {
+        return Ok(lost);
+    }
+    // The same work has none on the other levels with parity.
+    for row in front.iter_mut().filter(|row| row.torn_by_crash.is_some()) {
+        if let Some(level) = row.level().filter(|_| best.level.has_parity()) {
+            let own = Question { spares: row.spares, ..question.clone() }.risk(&level)?;
+            row.torn_by_crash = danger::without_bitmap(&level, row.members, own)?.0.torn;
+        }
+    }
+    danger::without_bitmap(&best.level, question.members(), lost)
 }
 
 /// What a slower rig says of the best few, and its verdict.
@@ -219,8 +244,9 @@ impl LastTrials {
             Some(other) => why::reasons(tried, best, other, (verdict, clock))?,
             None => (Vec::new(), Vec::new()),
         };
-        let (doubts, left) = doubts(tried, best, judged, (other, &reasons, clock))?;
+        let (mut doubts, left) = doubts(tried, best, judged, (other, &reasons, clock))?;
         not_tried.extend(left);
+        not_tried.extend(moved::in_full(tried, best, &mut doubts, clock)?);
         Ok(LastTrials { reasons, doubts, not_tried })
     }
 }

@@ -48,7 +48,7 @@ fn inputs(flags: &RiskFlags, shape: &Shape, drive: &Drive) -> Result<Inputs> {
         inputs = inputs.resilvered();
     }
     if let Some(afr) = &flags.afr {
-        inputs.afr = Sourced::given(percent(afr)?);
+        inputs.afr = given_afr(percent(afr)?);
     }
     if let Some(rebuild) = &flags.rebuild {
         inputs.rebuild_h = Sourced::given(hours("--rebuild", rebuild)?);
@@ -81,6 +81,22 @@ fn inputs(flags: &RiskFlags, shape: &Shape, drive: &Drive) -> Result<Inputs> {
     }
     inputs.years = flags.years;
     Ok(inputs)
+}
+
+/// What was given is a rate, as fleets count it: failures in so many drive-years, each failed drive replaced. Of high ones it is
+/// said how many drives fail within a year, for that is another figure.
+fn given_afr(rate: f64) -> Sourced {
+    const HIGH: f64 = 0.5;
+    let mut given = Sourced::given(rate);
+    if rate >= HIGH {
+        let within = -100.0 * (-rate).exp_m1();
+        write!(
+            given.source,
+            ", a rate: failures per drive-year, so that {within:.0} % of drives fail within a year"
+        )
+        .expect("a string grows");
+    }
+    given
 }
 
 /// `1.4%` as a share.
@@ -205,6 +221,9 @@ impl Answer {
             .map(|((name, about), loss)| format!("{} by {name}: {about}", in_words(loss)))
             .collect();
         line("others", others.join("; "));
+        if self.found.torn.is_some() {
+            line("torn", self.inputs.torn_at_worst());
+        }
         for cut in self.power_cut() {
             line("power cut", cut);
         }
@@ -401,6 +420,18 @@ fn short(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 100 % a year was taken as a rate in silence: of so many drives 63 % fail within a year.
+    #[test]
+    fn a_high_rate_of_failures_is_said_to_be_one() {
+        let source = |rate: f64| given_afr(rate).source;
+        assert_eq!(source(0.014), "as given");
+        assert_eq!(
+            source(1.0),
+            "as given, a rate: failures per drive-year, so that 63 % of drives fail within a year"
+        );
+        assert_eq!(given_afr(1.0).range, Range::fixed(1.0));
+    }
 
     /// 37 % stood above 29.9 ± 0.3 %, and nothing said which to believe.
     #[test]

@@ -12,15 +12,23 @@ const DIRECT: &str = "; buffered writes differ less between chunks";
 /// Below this share of pairs a model is little better than a coin.
 const BETTER_THAN_GUESSES: f64 = 0.65;
 
+/// What a coin has.
+const A_GUESS: f64 = 0.5;
+
 fn right(of: &[bool]) -> usize {
     of.iter().filter(|right| **right).count()
 }
 
 /// What is added where the model ranks these hardly better than chance would; of very few nothing can be said.
-fn as_guesses(of: &[bool]) -> &'static str {
+pub(super) fn as_guesses(of: &[bool]) -> &'static str {
     const TELL: usize = 5;
-    let few_are_right = (right(of) as f64) < BETTER_THAN_GUESSES * of.len() as f64;
-    if of.len() >= TELL && few_are_right { ", little better than a guess" } else { "" }
+    let share = right(of) as f64 / of.len().max(1) as f64;
+    match share {
+        _ if of.len() < TELL => "",
+        share if share < A_GUESS => ", no better than a guess",
+        share if share < BETTER_THAN_GUESSES => ", little better than a guess",
+        _ => "",
+    }
 }
 
 impl Evidence {

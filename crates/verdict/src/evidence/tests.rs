@@ -514,4 +514,13 @@ fn pairs_that_hardly_differ_say_nothing_of_a_large_difference() {
         evidence(&[(0.3, true); 10].into_iter().chain([(0.3, false); 8]).collect::<Vec<_>>());
     let said = even.words(Some(1.2)).unwrap();
     assert!(said.ends_with("it ranks 10 of them correctly, little better than a guess"), "{said}");
+    // 3 of 7 is worse than a coin.
+    let of = |right: usize| {
+        let pairs: Vec<bool> = (0..20).map(|place| place < right).collect();
+        super::said::as_guesses(&pairs)
+    };
+    assert_eq!(
+        [10, 9, 14].map(of),
+        [", little better than a guess", ", no better than a guess", ""]
+    );
 }
