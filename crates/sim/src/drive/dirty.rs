@@ -24,7 +24,7 @@ pub(crate) struct Dirty {
     /// Whether the first sectors of an extent ever left without the others.
     parts: bool,
     /// Lists of names that are used no more, for their memory.
-    spare: Vec<Box<More>>,
+    spare: Spare,
 }
 
 /// One write in the buffer, and the names of the writes that it replaced.
@@ -49,6 +49,9 @@ pub(crate) struct Tags {
 #[derive(Clone, Debug, Default)]
 struct More(Vec<Tag>);
 
+/// Lists that are used no more. Their boxes are kept for their memory, too.
+type Spare = Vec<Box<More>>;
+
 impl Tags {
     fn one(first: Tag) -> Self {
         Tags { first, more: None }
@@ -56,7 +59,7 @@ impl Tags {
 
     /// Adds `more`, in a `spare` list if there is one.
     #[cold]
-    fn extend(&mut self, more: impl IntoIterator<Item = Tag>, spare: &mut Vec<Box<More>>) {
+    fn extend(&mut self, more: impl IntoIterator<Item = Tag>, spare: &mut Spare) {
         let list = self.more.get_or_insert_with(|| spare.pop().unwrap_or_default());
         list.0.extend(more);
     }
