@@ -6,7 +6,9 @@
 
 use crate::outbox::{Outbox, earlier};
 use crate::progress::Progress;
-use crate::{Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag};
+use crate::{
+    Advance, Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Part, Spent, Tag,
+};
 use block::Request;
 use slab::Slab;
 
@@ -225,8 +227,8 @@ impl<P: Policy, D: Device> Wrapper<P, D> {
         io.let_go(at, slot);
     }
 
-    /// Passes the events from below to the policy.
-    fn take_events(&mut self) {
+    fn advance_below(&mut self, now: Nanos) {
+        self.below.advance(now, &mut self.events);
         for index in 0..self.events.len() {
             match self.events[index] {
                 Event::Done { tag, at, result, ref spent } => {
@@ -275,12 +277,14 @@ impl<P: Policy, D: Device> Device for Wrapper<P, D> {
     fn proceed(&mut self, mut limit: Nanos, out: &mut Vec<Event>) -> Option<Nanos> {
         let (before, mut came) = (out.len(), None);
         loop {
+            // Asked once: it asks all that is below, each time.
+            let below = self.below.next_event();
             let own = earlier(self.policy.next_event(), self.outbox.next_event());
-            let own = own.filter(|&own| own <= limit);
-            let below = self.below.proceed(own.unwrap_or(limit), &mut self.events);
-            let Some(step) = below.or(own) else { return came };
-            if below.is_some() {
-                self.take_events();
+            let Some(step) = earlier(below, own).filter(|&step| step <= limit) else {
+                return came;
+            };
+            if below == Some(step) {
+                self.advance_below(step);
             }
             if self.policy.next_event().is_some_and(|at| at <= step) {
                 let (policy, mut io) = self.parts();
