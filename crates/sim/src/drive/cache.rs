@@ -364,6 +364,10 @@ mod tests {
                 };
                 assert_eq!(act(&mut segments), act(&mut plain));
                 assert_eq!(held(&segments), held(&plain), "{step}: {start}..{end}");
+                let is_written = |index: &usize| segments.held[*index].written;
+                let written: Vec<usize> = (0..segments.count()).filter(is_written).collect();
+                segments.written.sort_unstable();
+                assert_eq!(segments.written, written, "{step}: those that were written are known");
             }
         }
     }
