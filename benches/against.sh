@@ -68,8 +68,9 @@ run() {
     local binary=$1 version=$2 bench=$3
     shift 3
     rm -rf "$work/out"
+    # One seed: versions differ in how many they take unless one is asked for.
     # shellcheck disable=SC2046
-    "$@" "$binary" run $(arguments "$bench" "$version") --out "$work/out"
+    "$@" "$binary" run $(arguments "$bench" "$version") --repeat 1 --out "$work/out"
 }
 
 # instructions BINARY TREE CASE: how many in user mode, or nothing.

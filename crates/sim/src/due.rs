@@ -36,8 +36,12 @@ impl Due {
     /// Sets the time of `index`.
     #[inline]
     pub(crate) fn set(&mut self, index: usize, at: Option<Nanos>) {
-        let mut node = self.leaves + index;
         let mut winner = (at.unwrap_or(NEVER).min(NEVER), index as u32);
+        if self.leaves == 1 {
+            self.root = winner;
+            return;
+        }
+        let mut node = self.leaves + index;
         let leaf = &mut self.children[node / 2][node % 2];
         if std::mem::replace(leaf, winner) == winner {
             return;

@@ -4,6 +4,7 @@ mod batches;
 mod earliest;
 mod outcome;
 mod recorder;
+mod tally;
 #[cfg(test)]
 mod tests;
 

@@ -8,6 +8,8 @@ pub(crate) struct Segments {
     held: Vec<Segment>,
     capacity: u64,
     clock: u64,
+    /// Those that the host wrote: none of them overlap.
+    written: Vec<usize>,
     /// An outline of what is held, and of some of what was held.
     outline: Outline,
     /// How often it was added to.
@@ -123,6 +125,7 @@ impl Segments {
             held: (0..count).map(Segment::unused).collect(),
             capacity,
             clock: 0,
+            written: Vec::new(),
             outline: Outline::of_nothing(capacity),
             outlined: 0,
         }
@@ -216,12 +219,22 @@ impl Segments {
     /// Gives the least recently used segment to `start..end`, which was read, or as much of its end as fits; `None` without
     /// a cache.
     pub(crate) fn replace(&mut self, start: u64, end: u64) -> Option<usize> {
-        let oldest = self.held.iter().map(|segment| segment.rank).reduce(u64::min)?;
-        let oldest = oldest as usize & (INDICES - 1);
+        let oldest = self.take_oldest()?;
         let rank = self.newest(oldest);
         let start = start.max(end.saturating_sub(self.capacity));
         self.held[oldest] = Segment { start, end, written: false, rank };
         self.grown(oldest);
+        Some(oldest)
+    }
+
+    /// The least recently used, which is to hold something else.
+    #[inline]
+    fn take_oldest(&mut self) -> Option<usize> {
+        let oldest = self.held.iter().map(|segment| segment.rank).reduce(u64::min)?;
+        let oldest = oldest as usize & (INDICES - 1);
+        if self.held[oldest].written {
+            self.written.retain(|&index| index != oldest);
+        }
         Some(oldest)
     }
 
@@ -263,7 +276,11 @@ impl Segments {
         for segment in &mut self.held {
             if segment.meets(start, end) {
                 if what == OnWrite::DropSegment || segment.written || segment.end <= end {
-                    *segment = Segment::unused(segment.index());
+                    let index = segment.index();
+                    if segment.written {
+                        self.written.retain(|&written| written != index);
+                    }
+                    *segment = Segment::unused(index);
                 } else {
                     segment.start = end;
                 }
@@ -277,32 +294,31 @@ impl Segments {
         if count == 0 || self.held.is_empty() {
             return;
         }
-        // All that is asked of the segments, at once and without a branch.
-        let (mut joins, mut written) = (usize::MAX, 0);
-        let (mut oldest, mut oldest_written) = (u64::MAX, u64::MAX);
-        for (index, segment) in self.held.iter().enumerate() {
-            let rank = segment.rank;
-            let is_joined = segment.written && segment.end == start;
-            joins = joins.min(if is_joined { index } else { usize::MAX });
-            written += usize::from(segment.written);
-            oldest = oldest.min(rank);
-            oldest_written = oldest_written.min(if segment.written { rank } else { u64::MAX });
-        }
-        let index = if joins < usize::MAX {
-            joins
-        } else {
-            let least = if written < count { oldest } else { oldest_written };
-            let index = if least == u64::MAX { 0 } else { least as usize & (INDICES - 1) };
-            self.held[index] =
-                Segment { start, end: start, written: true, ..Segment::unused(index) };
-            index
-        };
+        let joins = self.written.iter().copied().filter(|&index| self.held[index].end == start);
+        let index = joins.min().unwrap_or_else(|| self.take_for_written(start, count));
         self.extend(index, end);
         self.touch(index);
     }
 
+    /// A segment for what is written from `start` on: the least recently used of those that were, where these are `count`.
+    fn take_for_written(&mut self, start: u64, count: usize) -> usize {
+        let index = if self.written.len() < count {
+            let oldest = self.take_oldest().expect("there is one at least");
+            self.written.push(oldest);
+            oldest
+        } else {
+            let used_first =
+                self.written.iter().copied().min_by_key(|&index| self.held[index].rank);
+            used_first.expect("there are as many")
+        };
+        let empty = Segment { start, end: start, written: true, ..Segment::unused(index) };
+        self.held[index] = empty;
+        index
+    }
+
     /// Drops everything.
     pub(crate) fn clear(&mut self) {
+        self.written.clear();
         self.held.iter_mut().for_each(|segment| *segment = Segment::unused(segment.index()));
     }
 }
@@ -348,6 +364,10 @@ mod tests {
                 };
                 assert_eq!(act(&mut segments), act(&mut plain));
                 assert_eq!(held(&segments), held(&plain), "{step}: {start}..{end}");
+                let is_written = |index: &usize| segments.held[*index].written;
+                let written: Vec<usize> = (0..segments.count()).filter(is_written).collect();
+                segments.written.sort_unstable();
+                assert_eq!(segments.written, written, "{step}: those that were written are known");
             }
         }
     }

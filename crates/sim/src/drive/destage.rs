@@ -58,6 +58,7 @@ impl Drive {
         for tag in extent.tags.iter() {
             out.push(Event::Durable { tag, at: end });
         }
+        self.dirty.forget(extent);
         self.destage_next(end);
         let request = self.current.request;
         let ready = end.max(self.ledger.charged_to());

@@ -23,6 +23,8 @@ pub(crate) struct Dirty {
     starts: Option<Starts>,
     /// Whether the first sectors of an extent ever left without the others.
     parts: bool,
+    /// Lists of names that are used no more, for their memory.
+    spare: Spare,
 }
 
 /// One write in the buffer, and the names of the writes that it replaced.
@@ -47,14 +49,19 @@ pub(crate) struct Tags {
 #[derive(Clone, Debug, Default)]
 struct More(Vec<Tag>);
 
+/// Lists that are used no more. Their boxes are kept for their memory, too.
+type Spare = Vec<Box<More>>;
+
 impl Tags {
     fn one(first: Tag) -> Self {
         Tags { first, more: None }
     }
 
+    /// Adds `more`, in a `spare` list if there is one.
     #[cold]
-    fn extend(&mut self, more: impl IntoIterator<Item = Tag>) {
-        self.more.get_or_insert_default().0.extend(more);
+    fn extend(&mut self, more: impl IntoIterator<Item = Tag>, spare: &mut Spare) {
+        let list = self.more.get_or_insert_with(|| spare.pop().unwrap_or_default());
+        list.0.extend(more);
     }
 
     /// All of them, in the order in which they were added.
@@ -89,6 +96,7 @@ impl Dirty {
             position: 0,
             starts: (choices > 0).then(|| Starts::new(choices)),
             parts: false,
+            spare: Vec::new(),
         }
     }
 
@@ -168,7 +176,7 @@ impl Dirty {
             && let Some(rest) = self.take_rest(sector, extent.end())
         {
             extent.tags = rest.tags;
-            extent.tags.extend([tag]);
+            extent.tags.extend([tag], &mut self.spare);
         }
         debug_assert!(
             !self.meets(sector, extent.end()) || self.holds_exactly(sector, sectors),
@@ -183,7 +191,7 @@ impl Dirty {
             }
             Err(extent) => {
                 assert_eq!(extent.sectors, sectors, "an overlapping write was let in");
-                extent.tags.extend([tag]);
+                extent.tags.extend([tag], &mut self.spare);
             }
         }
     }
@@ -271,7 +279,8 @@ impl Dirty {
             let filled = next.sectors.min(wanted as u32);
             extent.sectors += filled;
             if filled == next.sectors {
-                extent.tags.extend(next.tags.iter());
+                extent.tags.extend(next.tags.iter(), &mut self.spare);
+                self.forget(next);
             } else {
                 next.sector += u64::from(filled);
                 next.sectors -= filled;
@@ -280,6 +289,15 @@ impl Dirty {
         }
         self.split_runs(extent.sector, extent.end());
         Some(extent)
+    }
+
+    /// An extent that was taken is on the medium.
+    #[inline]
+    pub(crate) fn forget(&mut self, extent: Extent) {
+        if let Some(mut list) = extent.tags.more {
+            list.0.clear();
+            self.spare.push(list);
+        }
     }
 
     /// Whether a write in the buffer starts at `sector`.

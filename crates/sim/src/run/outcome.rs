@@ -39,7 +39,19 @@ impl Outcome {
 
     /// What was done took so long.
     pub(super) fn note_latency(&mut self, latency: &Latency) {
-        let &Latency { sort, stream, whole_ns, served_ns } = latency;
+        self.note_of_stream(latency);
+        let &Latency { sort, whole_ns, served_ns, .. } = latency;
+        match sort {
+            Sort::Read => record(&mut self.directions[0].latency_ns, whole_ns),
+            Sort::Modify => record(&mut self.directions[1].latency_ns, whole_ns),
+            Sort::Flush => record(&mut self.flush_ns, served_ns),
+        }
+    }
+
+    /// The same of its stream alone, where that is recorded apart.
+    #[inline]
+    pub(super) fn note_of_stream(&mut self, latency: &Latency) {
+        let &Latency { sort, stream, whole_ns, .. } = latency;
         if let Some(stream) = stream {
             let stream = &mut self.streams[stream as usize];
             record(
@@ -50,11 +62,6 @@ impl Outcome {
                 },
                 whole_ns,
             );
-        }
-        match sort {
-            Sort::Read => record(&mut self.directions[0].latency_ns, whole_ns),
-            Sort::Modify => record(&mut self.directions[1].latency_ns, whole_ns),
-            Sort::Flush => record(&mut self.flush_ns, served_ns),
         }
     }
 

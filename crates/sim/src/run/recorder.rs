@@ -1,6 +1,7 @@
 //! Records what a run does: the result so far, batches of completions, and marks to leave out a beginning.
 
 use super::earliest::{Earliest, Latency, Sort};
+use super::tally::Tally;
 use super::{Batches, Outcome, StreamOutcome};
 use crate::workload::Came;
 use crate::{Counters, Nanos, Part, Spent};
@@ -20,6 +21,8 @@ pub struct Recorder {
     spent: Spent,
     latencies_ns: Nanos,
     outcome: Outcome,
+    /// Latencies of reads and of writes that are not yet in the outcome.
+    tallies: [Tally; 2],
     batches: Batches,
     /// The result up to each doubling of the time, as far as it is in the first half.
     marks: Vec<Mark>,
@@ -90,6 +93,7 @@ impl Recorder {
             spent: Spent::NONE,
             latencies_ns: 0,
             outcome: Outcome::nothing(),
+            tallies: <[Tally; 2]>::default(),
             batches: Batches::default(),
             marks: Vec::new(),
             earliest: Earliest::default(),
@@ -151,6 +155,7 @@ impl Recorder {
     }
 
     /// A request starts; returns its tag.
+    #[inline]
     pub fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
         let counts = self.stretch.is_on;
         if self.in_flight == 0 && counts {
@@ -177,6 +182,7 @@ impl Recorder {
     }
 
     /// The request with this tag came back, successful or not; `spent` says where its time went.
+    #[inline]
     pub fn ended(&mut self, tag: u64, at: Nanos, well: bool, spent: &Spent) {
         let (start, bytes, sort, counts) = self.started[tag as usize];
         let is_held = u64::from(well && matches!(sort, None | Some(Sort::Modify)));
@@ -204,13 +210,14 @@ impl Recorder {
         let latency_ns = at - came.map_or(start, |came| came.at);
         let stream = came.map(|came| came.stream as u32);
         let latency = Latency { sort, stream, whole_ns: latency_ns, served_ns: at - start };
-        outcome.note_latency(&latency);
         self.earliest.push(latency);
         let direction = match sort {
-            Sort::Flush => return,
+            Sort::Flush => return outcome.note_latency(&latency),
             Sort::Read => 0,
             Sort::Modify => 1,
         };
+        outcome.note_of_stream(&latency);
+        self.tallies[direction].note(latency_ns, &mut outcome.directions[direction].latency_ns);
         outcome.directions[direction].count(bytes);
         if let Some(came) = came {
             outcome.streams[came.stream].directions[direction].count(bytes);
@@ -262,6 +269,7 @@ impl Recorder {
             let at = self.boundary_ns();
             self.batches.close();
             if self.batches.due() && enough(&self.batches) {
+                self.pour();
                 let outcome = self.until(at, self.outcome.clone(), count());
                 let end = Mark { at: outcome.elapsed_ns, outcome, first: None };
                 return Some(Ended { batches: self.batches.clone(), end });
@@ -281,8 +289,18 @@ impl Recorder {
         None
     }
 
-    fn mark(&self, now: Nanos, counted: (Counters, Nanos)) -> Mark {
+    /// Puts the latencies that are not yet in the outcome into it.
+    fn pour(&mut self) {
+        for (tally, direction) in self.tallies.iter_mut().zip(&mut self.outcome.directions) {
+            tally.pour_into(&mut direction.latency_ns);
+        }
+    }
+
+    fn mark(&mut self, now: Nanos, counted: (Counters, Nanos)) -> Mark {
         let first = self.earliest.all();
+        if first.is_none() {
+            self.pour();
+        }
         let copy =
             if first.is_some() { self.outcome.without_latencies() } else { self.outcome.clone() };
         let outcome = self.until(now, copy, counted);
@@ -311,11 +329,12 @@ impl Recorder {
     ///
     /// Where a request has not come back.
     pub fn finish(
-        self,
+        mut self,
         (counters, cpu_busy_ns): (Counters, Nanos),
         ended: Option<Ended>,
     ) -> Recorded {
         assert_eq!(self.in_flight, 0, "the device still owes requests");
+        self.pour();
         let mut outcome = self.outcome;
         outcome.take_in(self.spent);
         (outcome.counters, outcome.cpu_busy_ns) = (counters, cpu_busy_ns);

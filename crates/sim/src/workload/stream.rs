@@ -120,6 +120,12 @@ impl Stream {
         !(self.is_open() || is_held_back || self.flush_every > 0)
     }
 
+    /// Whether its requests are of one size, each anywhere in the range.
+    fn is_anywhere(&self) -> bool {
+        let is_random = self.pattern == Pattern::Random && self.in_a_row <= 1;
+        is_random && self.skew == Skew::Uniform && self.sizes.is_empty()
+    }
+
     /// Whether it is held back: a closed loop that is to keep a rate.
     fn has_rate(&self) -> bool {
         !self.is_open() && (self.bytes_per_s.is_some() || self.requests_per_s.is_some())
@@ -136,6 +142,8 @@ pub struct RunningStream {
     stream: Stream,
     /// As [`Stream::is_plain`]: it need not prepare a request before it makes one.
     is_plain: bool,
+    /// Whether its requests are of one size, each anywhere in the range.
+    is_anywhere: bool,
     /// How many blocks fit into the range.
     blocks: u64,
     random: Pcg64Mcg,
@@ -217,6 +225,7 @@ impl RunningStream {
         let names = if open.is_some() { 0 } else { asked.min(stream.depth.into()) as u32 };
         RunningStream {
             is_plain: stream.is_plain(),
+            is_anywhere: stream.is_anywhere(),
             blocks: stream.span_sectors / u64::from(stream.block_sectors),
             random: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(!seed)),
             places: Places::new(stream.skew.clone()),
@@ -348,7 +357,7 @@ impl RunningStream {
             return self.end();
         }
         let Some(name) = self.free.pop() else { return Next::Nothing };
-        let request = self.pick().parted();
+        let request = if self.is_anywhere { self.pick_anywhere() } else { self.pick().parted() };
         self.note_issued(now, &request);
         Next::Issue(Name::from(name), request)
     }

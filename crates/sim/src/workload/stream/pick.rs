@@ -5,8 +5,17 @@ use super::{Pattern, RunningStream};
 use block::{Op, Request};
 
 impl RunningStream {
-    /// The next request, whenever it comes.
+    /// The next request of a stream that has one size and goes anywhere.
     #[inline]
+    pub(super) fn pick_anywhere(&mut self) -> Request {
+        let op = self.pick_op();
+        let sectors = self.stream.block_sectors;
+        let block = below(&mut self.random, self.blocks);
+        let sector = self.stream.start_sector + block * u64::from(sectors);
+        Request { target: self.stream.target, op, sector, sectors }
+    }
+
+    /// The next request, whenever it comes.
     pub(super) fn pick(&mut self) -> Request {
         let op = self.pick_op();
         let sectors = self.pick_size();
