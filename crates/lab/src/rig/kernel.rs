@@ -37,12 +37,13 @@ use crate::error::{Error, Result};
 use crate::experiment::{Experiment, FaultSetup, Trial};
 use crate::record::Measured;
 use crate::workload::{Requests, Work};
-use drives::Drives;
+use drives::{Drives, check_queues};
 use job::{Answer, Job};
 use processors::Processors;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use uml::build::Kernel;
 use uml::{Guest, Report, With};
@@ -65,6 +66,8 @@ pub struct KernelRig {
     stopped: Arc<AtomicBool>,
     /// What makes its figures doubtful.
     warnings: Vec<String>,
+    /// The trials whose guests answered that they cannot be run.
+    refused: Mutex<BTreeSet<usize>>,
 }
 
 /// What a command to a drive costs a host.
@@ -134,6 +137,7 @@ impl Rig for KernelRig {
             )));
         }
         check_no_search(trial)?;
+        check_queues(trial)?;
         let is_direct = |work: &Requests| work.keys.direct;
         if trial.requests().any(is_direct) && !trial.requests().all(is_direct) {
             return Err(Error::input(
@@ -144,7 +148,8 @@ impl Rig for KernelRig {
     }
 
     fn impossible(&self, trial: &Trial) -> Option<String> {
-        guest::impossible(trial)
+        let of_queues = || check_queues(trial).err().map(|error| error.to_string());
+        guest::impossible(trial).or_else(of_queues)
     }
 
     fn samples(&self, trial: &Trial) -> Vec<&'static str> {
@@ -153,6 +158,12 @@ impl Rig for KernelRig {
 
     fn prepare<'a>(&'a self, trial: &'a Trial) -> Result<Box<dyn Prepared + 'a>> {
         Ok(Box::new(Ready { rig: self, trial, stop: None }))
+    }
+
+    /// What a guest says that it cannot do is the matter of its cell: the next trial has a kernel of its own.
+    fn after_failure(&self, trial: &Trial, error: Error) -> Result<Error> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.contains(&trial.number) { Ok(error) } else { Err(error) }
     }
 }
 
@@ -241,7 +252,9 @@ impl Prepared for Ready<'_> {
         })?;
         let answer = Answer::from_bytes(answer)?;
         let requests = answer.all_requests();
-        let mut measured = answer.measured()?;
+        let mut measured = answer.measured().inspect_err(|_| {
+            rig.refused.lock().unwrap_or_else(PoisonError::into_inner).insert(trial.number);
+        })?;
         told::add(&mut measured, &report.window, requests);
         if let (Some(cuts), Some(recording)) = (cuts, &report.recording) {
             cuts::add(self, cuts, &report.window, recording, &mut measured)?;
@@ -256,7 +269,34 @@ impl Prepared for Ready<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, of_end};
+    use super::*;
+    use crate::experiment::Plan;
+
+    /// What one guest cannot do ended the run; what ends a kernel still does.
+    #[test]
+    fn what_a_guest_refuses_is_the_matter_of_its_trial() {
+        let text = "volume = { drives = \"2xmd-hdd\", level = \"md-stripe\" }\n\
+                    workload.w = { kind = \"random\", count = 10 }\n[run]\nrepeats = 2\n";
+        let experiment = Experiment::parse("x.toml", text).unwrap();
+        let plan = Plan::new(&experiment).unwrap();
+        let nowhere = PathBuf::from("nowhere");
+        let rig = KernelRig {
+            kernel: Kernel { path: nowhere.clone(), version: "6.1".into(), digest: "0".into() },
+            program: nowhere.clone(),
+            memory_mib: 512,
+            limit: Duration::ZERO,
+            experiment,
+            keeps_trace: false,
+            cpu: None,
+            processors: Box::leak(Box::new(Processors::new(vec![0], nowhere))),
+            stopped: Arc::default(),
+            warnings: Vec::new(),
+            refused: Mutex::new(BTreeSet::from([1])),
+        };
+        let after = |trial| rig.after_failure(&plan.trials[trial], Error::failure("said so"));
+        assert!(after(0).is_err());
+        assert_eq!(after(1).unwrap().to_string(), "said so");
+    }
 
     #[test]
     fn a_kernel_that_lacks_memory_says_what_to_give() {

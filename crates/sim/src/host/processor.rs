@@ -169,6 +169,12 @@ impl Plugs {
         Plugs { reads_apart: true, by_io_uring: true, ..Plugs::default() }
     }
 
+    /// The same of programs that send by themselves, as by libaio: nothing is tried, and no worker sends.
+    #[must_use]
+    pub fn without_workers(self) -> Self {
+        Plugs { by_io_uring: false, ..self }
+    }
+
     /// The same over a device that cannot be tried without sleeping, as device-mapper's RAID: `io_uring` leaves every request to
     /// a worker (`io_file_supports_nowait`).
     #[must_use]

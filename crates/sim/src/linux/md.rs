@@ -3,6 +3,7 @@
 //! ```text
 //! writer   cuts a request into bios of 1 MiB, adds each bio's blocks to the rows that they fall in, and sleeps
 //!          when no row is free                                                     md/submit.rs
+//! workers  do so for requests of more than one bio, several at a time                 md/workers.rs
 //! thread   takes eight rows at a time: reads what parity needs, or writes           md/thread.rs
 //! retries  reads that found no place in a member's queue: the thread reads them row by row    md/retries.rs
 //! bitmap   rows of a part that was not written to lately wait until the members have its bit    md/intents.rs
@@ -32,6 +33,7 @@ mod row;
 mod rows;
 mod submit;
 mod thread;
+mod workers;
 
 use super::bitmap::{Bitmap, BitmapSpec};
 use super::callers::Callers;
@@ -60,6 +62,7 @@ use rows::Rows;
 use slab::Slab;
 use std::collections::VecDeque;
 use std::fmt;
+use workers::Workers;
 
 /// The most members: a row of the stripe cache has a bit for each.
 pub const MEMBERS_MAX: usize = 64;
@@ -144,6 +147,7 @@ pub struct Md<D> {
     arrived: VecDeque<(usize, bool)>,
     /// Bios that a writer has still to add to rows, in order.
     bios: VecDeque<Bio>,
+    workers: Workers,
     retries: Retries,
     readers: Readers,
     /// Requests of the member for which the thread sleeps that are done since.
@@ -330,6 +334,7 @@ impl<D: Device> Md<D> {
             callers: Callers::default(),
             arrived: VecDeque::new(),
             bios: VecDeque::new(),
+            workers: Workers::default(),
             retries: Retries::default(),
             readers: Readers::default(),
             freed: 0,

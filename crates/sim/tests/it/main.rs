@@ -21,6 +21,7 @@ mod levels;
 mod lost;
 mod md;
 mod md_cells;
+mod md_workers;
 mod mke2fs;
 mod one_arm;
 mod open;

@@ -128,7 +128,7 @@ impl Cell<'_> {
         let members = self.count("members") as usize;
         let (below, mut driver) = (self.drives(members), Driver::new(0, BIO_NS));
         if !self.is_buffered() {
-            driver.plugs = Plugs::of_programs();
+            driver.plugs = Plugs::of_programs().without_workers();
         }
         let (chunk, sectors) = (self.count("chunk_kib") * 2, vec![FLASH.sectors; members]);
         if self.text("level") == "raid0" {

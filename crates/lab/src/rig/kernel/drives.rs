@@ -1,8 +1,9 @@
 //! The drives of a trial as the kernel's disks.
 
-use crate::error::Result;
-use crate::experiment::{Member, Trial};
+use crate::error::{Error, Result};
+use crate::experiment::{Member, Trial, Volume};
 use crate::machine;
+use sim::linux::queue::Scheduler;
 use sim::{Charged, Device, Processor};
 use uml::DiskSpec;
 
@@ -15,6 +16,9 @@ pub(super) struct Drives {
     /// Commands that a disk takes at a time.
     pub(super) queue_depth: u32,
 }
+
+/// The most commands that a disk of the guest takes at a time.
+const COMMANDS_MAX: usize = 256;
 
 /// Sectors of 4096 bytes, in sectors.
 const LARGE_SECTOR: u32 = 8;
@@ -36,11 +40,10 @@ impl Drives {
         let has_discard = !volume.members.iter().any(Member::is_rotational);
         let spec =
             |sectors| DiskSpec { sectors, has_write_cache, has_discard, physical_block_sectors };
-        let depth = volume.members.iter().map(Member::queue_depth).min().unwrap_or(1);
         Ok(Drives {
             device,
             specs: used.into_iter().map(spec).collect(),
-            queue_depth: depth.clamp(1, 256) as u32,
+            queue_depth: commands(volume) as u32,
         })
     }
 
@@ -56,6 +59,30 @@ impl Drives {
     }
 }
 
+/// Commands that each disk of `volume` takes at a time.
+fn commands(volume: &Volume) -> usize {
+    let depth = volume.members.iter().map(Member::queue_depth).min().unwrap_or(1);
+    depth.clamp(1, COMMANDS_MAX)
+}
+
+/// # Errors
+///
+/// Where the queues of `trial` are to hold more than the guest's disks let them: without a scheduler what a disk takes
+/// (`blk_mq_tag_update_depth`).
+pub(super) fn check_queues(trial: &Trial) -> Result<()> {
+    let volume = &trial.setup.volume;
+    let most = commands(volume);
+    match volume.nr_requests {
+        Some(asked) if machine::scheduler(volume) == Scheduler::None && asked as usize > most => {
+            Err(Error::input(format!(
+                "`volume.nr_requests` = {asked}: without a scheduler a queue holds what its drive takes, with `--on kernel` {most} at \
+                 most; take no more, or `volume.scheduler = \"mq-deadline\"`, or leave out `--on`"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What the guest calls its disk of this number: `/dev/vda` to `/dev/vdz`, then `/dev/vdaa`.
 pub(super) fn name_of(number: usize) -> String {
     let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
@@ -68,6 +95,29 @@ pub(super) fn name_of(number: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::{Experiment, Plan};
+
+    /// One such cell ended an experiment in its middle, and `--resume` never got past it.
+    #[test]
+    fn queues_that_hold_more_than_a_disk_of_the_guest_takes_are_refused_beforehand() {
+        let refused = |keys: &str| {
+            let text = format!(
+                "volume = {{ drives = \"2x980-pro-1tb\", level = \"md-stripe\", {keys} }}\n\
+                 workload.w = {{ kind = \"random\", count = 10 }}\n"
+            );
+            let plan = Plan::new(&Experiment::parse("x.toml", &text).unwrap()).unwrap();
+            check_queues(&plan.trials[0]).err().map(|error| error.to_string())
+        };
+        let why = refused("nr_requests = 512, scheduler = \"none\"").unwrap();
+        assert!(
+            why.starts_with("`volume.nr_requests` = 512: ") && why.contains(" 256 at most"),
+            "{why}"
+        );
+        // Linux's own choice before such drives is no scheduler.
+        assert!(refused("nr_requests = 257").is_some());
+        assert_eq!(refused("nr_requests = 256"), None);
+        assert_eq!(refused("nr_requests = 512, scheduler = \"mq-deadline\""), None);
+    }
 
     #[test]
     fn disks_are_named_as_the_kernel_names_them() {

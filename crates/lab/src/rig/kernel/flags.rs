@@ -9,7 +9,7 @@ use block::SECTOR_BYTES;
 use rustix::thread::sched_getaffinity;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use uml::build;
 
@@ -97,6 +97,7 @@ fn open(given: &Given, opening: &mut Opening<'_>) -> Result<Box<dyn Rig>> {
         limit: Duration::from_secs(limit_s),
         experiment: opening.experiment.clone(),
         warnings: shortness(opening.experiment, memory_mib).into_iter().collect(),
+        refused: Mutex::default(),
         keeps_trace: given.has(KEEP_TRACE.name),
         cpu,
         processors: PROCESSORS.get_or_init(|| Processors::new(processors(), cache)),

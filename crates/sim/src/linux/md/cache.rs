@@ -144,6 +144,8 @@ pub(super) struct Cache {
     blocked: bool,
     /// A row was wanted and none was free: the thread adds one.
     wants_more: bool,
+    /// Rows have come free since somebody last asked.
+    has_freed: bool,
 }
 
 impl Cache {
@@ -157,6 +159,7 @@ impl Cache {
             active: 0,
             blocked: false,
             wants_more: false,
+            has_freed: false,
         };
         for _ in 0..rows {
             cache.grow();
@@ -288,7 +291,18 @@ impl Cache {
             row.read = Spent::NONE;
             self.active -= 1;
             self.free[slot % LISTS].push_back(slot);
+            self.has_freed = true;
         }
+    }
+
+    /// Whether rows have come free since the last time: who sleeps for one is woken.
+    pub(super) fn has_freed(&self) -> bool {
+        self.has_freed
+    }
+
+    /// The same, and from now on it is the last time.
+    pub(super) fn take_freed(&mut self) -> bool {
+        std::mem::take(&mut self.has_freed)
     }
 
     /// At the end of a pass the thread adds a row, where one was wanted (`grow_one_stripe`). It has the thread run again, which

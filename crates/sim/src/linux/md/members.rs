@@ -4,6 +4,7 @@ use super::cache::{Cache, Row};
 use super::delayed::Delayed;
 use super::restoring::Restores;
 use super::retries::Retries;
+use super::workers::Workers;
 use super::{Carries, Md, RowStep, Settling, Thread};
 use crate::linux::queue::{Memory, PAGE_SECTORS, Plug, Slot};
 use crate::{Device, Event, Fault, Nanos, Spent};
@@ -241,6 +242,7 @@ impl<D: Device> Md<D> {
         self.released.clear();
         self.handle.clear();
         self.bios.clear();
+        self.workers = Workers::default();
         self.retries = Retries::default();
         self.forget_readers();
         self.plugged.clear();

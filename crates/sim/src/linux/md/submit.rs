@@ -7,6 +7,18 @@ use super::{Bio, Carries, Md, Thread};
 use crate::linux::queue::PAGE_SECTORS;
 use crate::{Device, Nanos, Spent};
 use block::{Op, Request};
+use std::collections::VecDeque;
+
+/// What has become of bios that are brought to rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Brought {
+    /// The rows have all of it.
+    All,
+    /// Who brings it sleeps until rows are free.
+    LacksRow,
+    /// Who brings it sleeps until what it would overwrite is written (`R5_Overlap`).
+    Overlaps,
+}
 
 impl<D: Device> Md<D> {
     /// Begins on requests that have arrived, one after the other.
@@ -50,6 +62,9 @@ impl<D: Device> Md<D> {
                 let bio = Bio::of_pages(caller, request.sector, request.end());
                 self.bios.push_back(Bio { is_sync, ..bio });
             }
+            Op::Write { .. } | Op::Zeroes if self.is_left_to_workers(&request) => {
+                self.leave_to_workers(caller);
+            }
             Op::Write { .. } | Op::Zeroes => self.push_bios(caller, request.sector, request.end()),
         }
     }
@@ -58,16 +73,24 @@ impl<D: Device> Md<D> {
         if self.delayed.is_some() {
             return self.bios.push_back(Bio::of_pages(caller, start, end));
         }
+        let bios = self.bios_of(caller, start, end);
+        self.bios.extend(bios);
+    }
+
+    /// The bios of a direct request.
+    pub(super) fn bios_of(&self, caller: usize, start: u64, end: u64) -> VecDeque<Bio> {
         let chunk = self.rows.chunk_sectors();
+        let mut bios = VecDeque::new();
         let mut sector = start;
         while sector < end {
             let chunk_end = (sector / chunk + 1) * chunk;
             let cut = if self.is_cut_at_chunks { chunk_end } else { end };
             let next = (sector + BIO_SECTORS).min(end).min(cut);
             let bio = Bio::new(caller, sector, next, next == end);
-            self.bios.push_back(Bio { before: self.pages_before_first(&bio), ..bio });
+            bios.push_back(Bio { before: self.pages_before_first(&bio), ..bio });
             sector = next;
         }
+        bios
     }
 
     /// A bio that goes on in a second chunk begins there, where the row begins, unless the first lies on the last of the
@@ -91,36 +114,49 @@ impl<D: Device> Md<D> {
         if has_next { in_first / page } else { 0 }
     }
 
-    /// Gives rows their blocks until there is nothing left to give, or no row is free.
+    /// The program gives rows their blocks until there is nothing left to give, or it sleeps.
     pub(super) fn fill_rows(&mut self, now: Nanos) {
-        while let Some(&bio) = self.bios.front() {
-            let mut bio = bio;
+        let mut bios = std::mem::take(&mut self.bios);
+        self.bring(now, &mut bios, false);
+        self.bios = bios;
+    }
+
+    /// Gives rows the blocks of `bios`, of which those are left that are not brought. Who `lacks_row` has slept for one.
+    pub(super) fn bring(
+        &mut self,
+        now: Nanos,
+        bios: &mut VecDeque<Bio>,
+        mut lacks_row: bool,
+    ) -> Brought {
+        while let Some(bio) = bios.front_mut() {
             while let Some(sector) = bio.next() {
-                if !self.fill_row(now, &bio, sector) {
-                    self.bios[0] = bio;
-                    return;
+                let brought = self.fill_row(now, bio, sector, std::mem::take(&mut lacks_row));
+                if brought != Brought::All {
+                    return brought;
                 }
                 bio.over += 1;
             }
-            self.bios.pop_front();
-            if bio.last {
-                self.callers.part_done(now, bio.caller, Spent::NONE, None);
+            let Bio { caller, last, .. } = *bio;
+            bios.pop_front();
+            if last {
+                self.callers.part_done(now, caller, Spent::NONE, None);
             }
         }
+        Brought::All
     }
 
-    /// Adds to the row of `sector` all blocks that `bio` has in it, unless it has done so already; false where it must
-    /// wait.
-    fn fill_row(&mut self, now: Nanos, bio: &Bio, sector: u64) -> bool {
+    /// Adds to the row of `sector` all blocks that `bio` has in it, unless it has done so already.
+    fn fill_row(&mut self, now: Nanos, bio: &Bio, sector: u64, lacks_row: bool) -> Brought {
         let page = u64::from(PAGE_SECTORS);
         let (number, unit) = self.rows.of(sector);
         let chunk = self.rows.chunk_sectors();
         let block = |other: u64| sector - unit * chunk + other * chunk;
         let units = bio.units(unit, u64::from(self.data), block);
         if units.clone().any(|unit| bio.is_over(block(unit))) {
-            return true;
+            return Brought::All;
         }
-        let Some(slot) = self.cache.take(number) else { return false };
+        let taken = if lacks_row { self.cache.take_woken(number) } else { self.cache.take(number) };
+        let Some(slot) = taken else { return Brought::LacksRow };
         let reads = self.callers.request(bio.caller).op == Op::Read;
         let sectors = |unit: u64| {
             let start = bio.start.max(block(unit)) - block(unit);
@@ -136,7 +172,7 @@ impl<D: Device> Md<D> {
         } else {
             // A block that waits to be written already: the writer sleeps until it is (R5_Overlap).
             if parts().any(|(unit, sectors)| row.covered.overlaps(unit, sectors)) {
-                return false;
+                return Brought::Overlaps;
             }
             if let Some(intents) = &mut self.intents {
                 intents.begin(now, row);
@@ -158,7 +194,7 @@ impl<D: Device> Md<D> {
         if !has_joined && self.cache.rows[slot].steps == 0 {
             self.give(slot);
         }
-        true
+        Brought::All
     }
 
     /// Whole rows of one chunk that nobody has handled yet are written as one (`stripe_add_to_batch_list`).

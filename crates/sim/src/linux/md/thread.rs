@@ -20,6 +20,7 @@ impl<D: Device> Md<D> {
             self.fill_rows(now);
             self.restore_rows(now);
             self.admit(now);
+            self.work(now);
             self.let_writer_go(now);
         }
         self.take_unplugged();
@@ -36,7 +37,8 @@ impl<D: Device> Md<D> {
         let wakes = ran && !self.bios.is_empty();
         let may_begin = !self.arrived.is_empty() && !self.marks.are_written();
         let writer_goes_on = (may_begin && self.bios.is_empty()) || wakes;
-        let goes_on = writer_goes_on || (ran && self.restores_later());
+        let workers_go_on = self.workers.go_on(self.cache.has_freed());
+        let goes_on = writer_goes_on || workers_go_on || (ran && self.restores_later());
         let more = self.thread == Thread::Runs
             || self.thread_is_wanted()
             || (self.thread_is_idle() && goes_on);
