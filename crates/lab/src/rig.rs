@@ -15,6 +15,7 @@ pub mod guard;
 mod jobs;
 #[cfg(target_os = "linux")]
 pub mod kernel;
+pub(crate) mod large_writes;
 pub(crate) mod memory;
 #[cfg(target_os = "linux")]
 pub mod mounted;

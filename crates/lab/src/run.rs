@@ -9,7 +9,7 @@ use crate::experiment::{
     Experiment, Plan, Trial, check_stripe_cache, factors_as_written, no_kind,
     told_without_stripe_cache,
 };
-use crate::rig::{Rig, example_sizes, memory, not_linuxs, small_queues, sorted};
+use crate::rig::{Rig, example_sizes, large_writes, memory, not_linuxs, small_queues, sorted};
 use crate::runner::{self, Enough, Finished, Outcome, Part, Progress, same_cell};
 use crate::trace;
 use crate::workload::Work;
@@ -104,6 +104,7 @@ impl<'a> Run<'a> {
         if rig.capabilities().host_is_modelled {
             plan.warnings.extend(sorted::warning(&experiment.origin, &plan));
             plan.warnings.extend(small_queues::warning(&experiment.origin, &plan));
+            plan.warnings.extend(large_writes::warning(&experiment.origin, &plan));
             plan.warnings.extend(not_linuxs::warning(&experiment.origin, &plan));
             plan.warnings.extend(example_sizes::warning(&experiment.origin, &plan));
         }

@@ -47,6 +47,7 @@ pub(super) fn sent_by(
     if let Some(why) = beyond.as_ref().filter(|_| engine == Engine::Spdk) {
         return Err(Error::input(format!("{at} = spdk: {why}, or another engine")));
     }
+    let setup = Arc::new(Setup { engine: Some(engine), ..Setup::clone(&setup) });
     // On disks alone no program's time decides.
     if volumes().flat_map(|volume| &volume.members).all(Member::is_rotational) {
         return Ok(setup);

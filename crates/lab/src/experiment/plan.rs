@@ -254,7 +254,7 @@ impl Plan {
             each.bio_sectors = bio_sectors(&host, each);
         }
         let fault = FaultSetup::of(FaultKeys::read(&Section::new(values, "fault")));
-        Ok(Setup { host, volume, log, files, fault })
+        Ok(Setup { host, volume, log, files, fault, engine: None })
     }
 
     fn volume(

@@ -5,7 +5,7 @@ use super::volume::{Member, Volume};
 use crate::catalogue::{Drive, Host, Shared, shared};
 use crate::file_system::FilesSetup;
 use crate::keys::Value;
-use crate::workload::{Replayed, Requests, Work};
+use crate::workload::{Engine, Replayed, Requests, Work};
 use std::sync::Arc;
 
 /// One cell, one repeat.
@@ -81,6 +81,8 @@ pub struct Setup {
     pub files: Option<FilesSetup>,
     /// What goes wrong with a member, if anything does.
     pub fault: Option<FaultSetup>,
+    /// By what programs send direct requests, where the experiment says so.
+    pub engine: Option<Engine>,
 }
 
 impl Setup {

@@ -3,6 +3,7 @@
 use crate::catalogue::Host;
 use crate::error::{Error, Result};
 use crate::experiment::{InUse, Member, REGION_SECTORS, Scheduling, Setup, Volume};
+use crate::workload::Engine;
 use block::bios::{Cut, Rests};
 use block::layout::Spread;
 use block::units::format_bytes;
@@ -173,7 +174,11 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
     if volume.page_cache.is_read {
         return Plugs::default().that_sleep();
     }
-    let plugs = Plugs::of_programs();
+    let has_workers = setup.engine.is_some_and(Engine::has_workers);
+    let plugs = match Plugs::of_programs() {
+        plugs if has_workers => plugs,
+        plugs => plugs.that_send_large_writes(),
+    };
     let chunk_sectors = if level.interleaved() { volume.interleave_sectors } else { u64::MAX };
     let whole = |most_sectors| FailWhole { most_sectors, chunk_sectors };
     match (level.is_run_by_md(), has_copies) {

@@ -25,6 +25,14 @@ words! {
     }
 }
 
+impl Engine {
+    /// Whether the kernel leaves to workers what it cannot take at once.
+    pub(crate) fn has_workers(self) -> bool {
+        use Engine::{IoUring, IoUringPlain, IoUringPolled, IoUringSqpoll};
+        matches!(self, IoUring | IoUringPlain | IoUringPolled | IoUringSqpoll)
+    }
+}
+
 /// Jobs, and programs of each, that a workload takes at most.
 pub(super) const LOADS_MAX: u64 = 4096;
 

@@ -50,7 +50,8 @@ keys! {
         /// By what programs send direct requests to flash drives: what the host's figures say of its processor time, and of what
         /// it adds to the drive's own time; `io_uring` with registered buffers, `io_uring-plain` without them, `libaio`; `psync`,
         /// one request in flight per program; `io_uring-sqpoll`, a thread of the kernel submits; on drives alone
-        /// `io_uring-polled` and `spdk`. Without it the processor time is that of `io_uring`, and nothing is added
+        /// `io_uring-polled` and `spdk`. Without it the processor time is that of `io_uring`, and nothing is added. Writes of more
+        /// than 1 MiB to md's RAID 4, 5 and 6 are left to workers where it is one of `io_uring`'s, also on disks
         engine: Option<Engine> = load("engine", Engine::TAKES),
         /// Distance between the starts of neighbouring jobs, which then have the same `span` [default: each job has its
         /// share of the span]

@@ -74,6 +74,8 @@ pub struct Plugs {
     present: Rc<Cell<Plug>>,
     reads_apart: bool,
     by_io_uring: bool,
+    /// Who sends more than one bio to md's RAID 5 and 6 sends it to its end, as by libaio.
+    sends_large_writes: bool,
     fit: Fit,
     senders: Option<Senders>,
     threads: Option<Rc<Threads>>,
@@ -173,6 +175,17 @@ impl Plugs {
     #[must_use]
     pub fn without_workers(self) -> Self {
         Plugs { by_io_uring: false, ..self }
+    }
+
+    /// The same of programs of which no worker sends what they write to md's RAID 5 and 6, however large it is.
+    #[must_use]
+    pub fn that_send_large_writes(self) -> Self {
+        Plugs { sends_large_writes: true, ..self }
+    }
+
+    /// Whether workers send what is more than one bio to md's RAID 5 and 6.
+    pub(crate) fn leave_large_writes(&self) -> bool {
+        self.by_io_uring && !self.sends_large_writes
     }
 
     /// The same over a device that cannot be tried without sleeping, as device-mapper's RAID: `io_uring` leaves every request to

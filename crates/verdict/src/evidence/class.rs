@@ -133,7 +133,7 @@ fn is_like_the_cells(stated: &Stated<'_>) -> bool {
 }
 
 /// What the drawn cells set of a workload, and how long it goes on. Any other key makes it another load.
-const KEYS_OF_DRAWN: [&str; 12] = [
+const KEYS_OF_DRAWN: [&str; 13] = [
     "kind",
     "op",
     "reads_percent",
@@ -142,6 +142,7 @@ const KEYS_OF_DRAWN: [&str; 12] = [
     "jobs",
     "programs",
     "direct",
+    "engine",
     "count",
     "amount",
     "runtime",

@@ -234,9 +234,9 @@ mod tests {
         let told = "these figures are for cloud volumes with burst credit full (`drive.credit`) and for \
                     ebs-gp2[size=200GiB] with burst credit spent; ";
         assert!(of_one.starts_with(told), "{of_one}");
-        let of_none = said("");
+        let unset = said("");
         let told = "these figures are for azure-p6 with burst credit spent and ebs-gp2[size=200GiB] with burst credit spent; ";
-        assert!(of_none.starts_with(told), "{of_none}");
+        assert!(unset.starts_with(told), "{unset}");
         let of_both = said("drive.credit = ['spent', 'full']\n");
         assert!(of_both.contains("with burst credit full, spent (`drive.credit`)"), "{of_both}");
         assert!(!of_both.contains("azure-p6"), "{of_both}");

@@ -42,11 +42,10 @@ fn measured_cells_come_out_of_an_experiment() {
         ("RAID 5, 1M x 8", raid5.clone(), write("1MiB", 8, "1GiB"), 633.0),
         ("RAID 5 of 448K x 8", raid5.clone(), write("448KiB", 8, "1048320KiB"), 1704.0),
         (
-            // Of up to 1 MiB: more was sent there by one thread, and is by workers here (`md_cells.rs`).
-            "RAID 6, 512K chunk, 1M x 8",
+            "RAID 6, 512K chunk, 4M x 8",
             format!("{hdd}{}", level("md-raid6", "512KiB")),
-            write("1MiB", 8, "1GiB"),
-            541.08,
+            write("4MiB", 8, "1GiB"),
+            572.0,
         ),
         (
             "RAID 0, 64K x 64",

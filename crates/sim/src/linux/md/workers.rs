@@ -61,7 +61,7 @@ impl<D: Device> Md<D> {
     pub(super) fn is_left_to_workers(&self, request: &Request) -> bool {
         let is_direct = self.delayed.is_none() && !self.writer.is_plugged();
         let is_large = u64::from(request.sectors) > BIO_SECTORS && !self.is_cut_at_chunks;
-        is_direct && is_large && self.driver.plugs.have_workers()
+        is_direct && is_large && self.driver.plugs.leave_large_writes()
     }
 
     /// A request waits for a worker (`io_wqe_enqueue`).
