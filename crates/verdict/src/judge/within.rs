@@ -87,7 +87,8 @@ mod tests {
         }
     }
 
-    /// Both rates are known to 4 % of their own, so that 7 % between them may be luck, and 12 % are not.
+    /// Both rates are known to 10 % of their own, so that 18 % between them may be luck, and 24 % are not. (The model itself may err
+    /// by 14 % here.)
     #[test]
     fn what_ran_until_it_was_steady_is_as_sure_as_it_says() {
         let (manifest, records) = modelled(
@@ -103,8 +104,8 @@ mod tests {
             let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
             verdict.ranked[1].standing
         };
-        assert_eq!([1.07, 1.12].map(|by| standing(by, 4.0)), [Standing::Tie, Standing::Behind]);
-        assert_eq!(standing(1.07, 0.1), Standing::Behind);
+        assert_eq!([1.18, 1.24].map(|by| standing(by, 10.0)), [Standing::Tie, Standing::Behind]);
+        assert_eq!(standing(1.18, 0.1), Standing::Behind);
     }
 
     /// By draws: the quantile of times from an exponential distribution, over 2000 samples of 1000 each.
