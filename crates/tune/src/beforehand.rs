@@ -558,7 +558,7 @@ mod tests {
         assert_eq!(of("max usable_tb / usd", Some(280.0)).unwrap(), "max usable_tb / usd");
     }
 
-    /// RAID 6 was the answer, 0.36 %, and the front had it with a spare, 0.12 %, and knew three copies, 0.054 %.
+    /// RAID 6 was the answer, 0.36 %, and the front had it with a spare, 0.13 %, and knew three copies, 0.054 %.
     #[test]
     fn the_least_risk_is_of_all_that_is_offered() {
         let of = |drives: &str, named: &[&str]| {
@@ -661,7 +661,7 @@ mod tests {
         assert!(unit.contains("`24TB`: it is compared with what is in h"), "{unit}");
     }
 
-    /// RAID 6 has 0.36 % without a spare, 0.12 % with one, 0.072 % with two.
+    /// RAID 6 has 0.36 % without a spare, 0.13 % with one, 0.073 % with two.
     #[test]
     fn spares_are_taken_where_the_risk_asks_for_them() {
         let levels = vec!["md-raid5".to_string(), "md-raid6".to_string()];

@@ -229,6 +229,16 @@ pub struct LeftOut {
     pub facts: Facts,
 }
 
+/// Why a layout is left out that lacks results.
+const NOT_UNDER_EVERY_LOAD: &str = "not measured under every load";
+
+impl LeftOut {
+    /// Whether it is left out only because it lacks results.
+    fn is_unfinished(&self) -> bool {
+        self.because == [NOT_UNDER_EVERY_LOAD]
+    }
+}
+
 /// What safety costs.
 #[derive(Clone, Debug, Serialize)]
 pub struct PriceOfSafety {
@@ -410,7 +420,7 @@ impl Verdict {
                     if is_unsteady || is_overloaded {
                         // That is why.
                     } else if value.is_none() && self.objective == EVERY_WORKLOAD {
-                        because.push("not measured under every load".into());
+                        because.push(NOT_UNDER_EVERY_LOAD.into());
                     } else if value.is_none() && !self.objective.is_empty() {
                         let what =
                             "was not all measured on it, divides by 0, or is below 0 or no number";

@@ -186,6 +186,13 @@ const SERIES: [(Family, &[&str]); 6] = [
             "wd60efax",
             "wd20ezaz",
             "wd60ezaz",
+            "wd10spzx",
+            "wd20spzx",
+            "wd20nmzw",
+            "st500lm030",
+            "st1000lm035",
+            "st2000lm007",
+            "st2000dm005",
         ],
     ),
 ];

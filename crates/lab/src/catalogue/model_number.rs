@@ -2,13 +2,17 @@
 
 const GB: u64 = 1_000_000_000;
 
+/// Disks of HGST's Ultrastar He had at most so many TB.
+const TERABYTES_MAX: u64 = 14;
+
 /// The capacity that a hard disk's model number has, in bytes; none where it is no such number. Makers number them so:
 ///
 /// | maker | number | capacity |
 /// |---|---|---|
 /// | Seagate | `st12000nm0127` | GB behind `st` |
 /// | WD | `wd40efrx`, `wd101efbx` | tenths of a TB behind `wd`, of which 101 is 10 TB |
-/// | WD, HGST Ultrastar | `wuh721818ale6l4`, `hus728t8tale6l4` | the last of three numbers, in TB |
+/// | WD, HGST Ultrastar | `wuh721818ale6l4`, `hus728t8tale6l4` | the last of three numbers, in TB; |
+/// | | `hus724040ale640`, `huh728080ale600` | of the older ones in tenths of a TB |
 /// | Toshiba | `mg08aca16te` | TB behind `aca` |
 ///
 /// A SCSI disk of the nineties, `st39173lw`, has fewer letters behind its digits, and another rule.
@@ -47,14 +51,20 @@ fn of_wd(word: &str) -> Option<u64> {
 
 fn of_ultrastar(word: &str) -> Option<u64> {
     let series = ["wuh72", "wus72", "huh72", "hus72"];
-    let numbers = series.iter().find_map(|series| word.strip_prefix(series))?;
-    // `1818`: up to 18 TB, and this one has 18; `8t8t`: up to 8, and 8.
-    let of_one_digit = |at: usize| numbers.get(at..=at).and_then(|digit| digit.parse::<u64>().ok());
-    let terabytes = match numbers.as_bytes().get(1) {
-        Some(b't') => of_one_digit(2)?,
-        _ => numbers.get(2..4)?.parse().ok()?,
-    };
-    (terabytes > 0).then_some(terabytes * 1000 * GB)
+    let (series, numbers) =
+        series.iter().find_map(|series| Some((*series, word.strip_prefix(series)?)))?;
+    // `8t8t`: up to 8 TB, and this one has 8.
+    let number = |from: usize, to: usize| numbers.get(from..to)?.parse::<u64>().ok();
+    if numbers.as_bytes().get(1) == Some(&b't') {
+        return number(2, 3)
+            .filter(|&terabytes| terabytes > 0)
+            .map(|terabytes| terabytes * 1000 * GB);
+    }
+    // `1818`: up to 18 TB, and 18; `6040`: up to 6.0 TB, and 4.0.
+    let (most, own) = (number(0, 2)?, number(2, 4)?);
+    let is_in_tenths = series == "hus72" || (series == "huh72" && most > TERABYTES_MAX);
+    let hundreds = if is_in_tenths { 100 } else { 1000 };
+    (own > 0).then_some(own * hundreds * GB)
 }
 
 fn of_toshiba(word: &str) -> Option<u64> {
@@ -80,6 +90,10 @@ mod tests {
             ("wuh721818ale6l4", 18_000),
             ("huh721212aln604", 12_000),
             ("hus728t8tale6l4", 8000),
+            ("huh728080ale600", 8000),
+            ("huh721008ale600", 8000),
+            ("hus724040ale640", 4000),
+            ("hus726040ale610", 4000),
             ("mg08aca16te", 16_000),
         ] {
             assert_eq!(disk_bytes(word), Some(gigabytes * GB), "{word}");

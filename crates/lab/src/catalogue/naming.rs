@@ -91,8 +91,11 @@ impl Folder {
             )));
         }
         let family = Family::of(one).filter(|_| self.thing == "drive");
+        // As an inventory has it, with the letters of a customer behind: `ST20000NM007D-3DJ103`.
+        let begins = |name: &&str| one.to_ascii_lowercase().starts_with(&format!("{name}-"));
+        let begun = self.named()?.iter().map(|file| file.key).find(begins);
         let meant = match near {
-            _ if let Some(key) = counted => format!("; did you mean `{key}`?"),
+            _ if let Some(key) = counted.or(begun.as_ref()) => format!("; did you mean `{key}`?"),
             _ if let Some(family) = family => family.instead(one, self.named()?),
             Some(meant) => format!("; did you mean `{meant}`?"),
             None => self.akin(name)?,
@@ -455,6 +458,8 @@ mod tests {
         }
         let error = drive("WD40EFRX").unwrap_err().to_string();
         assert!(!error.contains("wd40efax"), "{error}");
+        let error = drive("ST20000NM007D-3DJ103").unwrap_err().to_string();
+        assert!(error.contains("; did you mean `st20000nm007d`?"), "{error}");
         for (name, meant) in [
             ("WD Red WD40EFAX", "wd40efax"),
             ("wd40efax 4tb", "wd40efax"),

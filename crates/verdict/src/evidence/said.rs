@@ -25,7 +25,7 @@ pub(super) fn as_guesses(of: &[bool]) -> &'static str {
     let share = right(of) as f64 / of.len().max(1) as f64;
     match share {
         _ if of.len() < TELL => "",
-        share if share < A_GUESS => ", no better than a guess",
+        share if share <= A_GUESS => ", no better than a guess",
         share if share < BETTER_THAN_GUESSES => ", little better than a guess",
         _ => "",
     }

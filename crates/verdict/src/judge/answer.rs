@@ -40,6 +40,12 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
         return match verdict.left_out.len() {
             0 if over_loads(verdict).is_some() => verdict.of_one(),
             0 => nothing_to_choose(&manifest.factors),
+            _ if verdict.left_out.iter().all(LeftOut::is_unfinished) => {
+                format!(
+                    "Use {}: the only layout that has all its results yet ({value}).",
+                    best.label
+                )
+            }
             _ => {
                 format!("Use {}: the only layout that meets every condition ({value}).", best.label)
             }

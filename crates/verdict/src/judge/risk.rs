@@ -104,7 +104,12 @@ fn safe_choice(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> Option<Po
     let safer: Vec<&Ranked> =
         others.iter().filter(|other| is_safer(&other.facts, avoidable)).collect();
     if !mends || safer.is_empty() {
-        return to_try(&best.facts).map(|text| point("safe choice", text));
+        // What is safe and has not all its results yet is there, and need not be added.
+        let lacks =
+            |out: &LeftOut| own.iter().zip(dangers(&out.facts)).any(|(own, other)| *own && !other);
+        let is_tried = verdict.left_out.iter().any(lacks);
+        let text = to_try(&best.facts).filter(|_| !is_tried);
+        return text.map(|text| point("safe choice", text));
     }
     // The best of each level tells what safety costs in its ways.
     let mut levels: Vec<Option<&Json>> = Vec::new();

@@ -63,3 +63,30 @@ fn count(value: &toml::Value) -> usize {
     let said = value.as_integer().or_else(|| value.as_str()?.parse().ok());
     said.and_then(|count| usize::try_from(count).ok()).unwrap_or(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::tests::modelled;
+    use crate::judge::{Verdict, Wishes};
+
+    /// RAID 10 was measured in part: the stripe was "the only layout that meets every condition", and RAID 10 was to be added.
+    #[test]
+    fn what_is_measured_in_part_is_no_layout_to_add() {
+        let (manifest, mut records) = modelled(
+            "run.repeats = 1\n[volume]\ndrives = '4xwd740gd'\nlevel = ['md-stripe', 'md-raid10']\n\
+             [workload.r]\nkind = 'random'\nblock = '4KiB'\ncount = 20\ndepth = [1, 4]\n",
+        );
+        let said = |records: &[store::record::Record]| {
+            let verdict = Verdict::new(&manifest, records, &Wishes::default()).unwrap();
+            let safe = verdict.points.iter().find(|point| point.about == "safe choice");
+            (verdict.answer.clone(), safe.map(|point| point.text.clone()))
+        };
+        let is_last = |record: &store::record::Record| {
+            record.at["volume.level"] == "md-raid10" && record.at["workload.r.depth"] == 4
+        };
+        records.retain(|record| !is_last(record));
+        let (answer, safe) = said(&records);
+        assert!(answer.contains("the only layout that has all its results yet"), "{answer}");
+        assert_eq!(safe, None);
+    }
+}
