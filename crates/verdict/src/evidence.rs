@@ -25,6 +25,9 @@ use store::record::Record;
 /// Pairs below this number hold a model in a few points only.
 const FEW: usize = 20;
 
+/// So many pairs, or fewer, are no evidence.
+const HANDFUL: usize = 4;
+
 /// What share of pairs must be the right way round for a difference of their size to count.
 const RIGHT: f64 = 0.9;
 
@@ -78,8 +81,8 @@ impl Evidence {
             && !is_shingled
         {
             let of_drawn = pairs_for(&drawn);
-            // Where there are few of either, the more say more.
-            if of_drawn.len() > pairs.len() {
+            // Where there are few of either, the more say more; a handful says nothing.
+            if of_drawn.len() > pairs.len().max(HANDFUL) {
                 (asked, pairs) = (drawn, of_drawn);
             }
         }

@@ -385,7 +385,7 @@ fn what_cannot_be_run_is_said_before_anything_is_made() {
         let large = refused("run small.toml --on disks --images 64x900GiB");
         assert!(large.contains("do not fit on ."), "{large}");
         let ours = refused(&format!("{RUN} --set volume.level=raid5"));
-        assert!(ours.contains("take single, a level of md"), "{ours}");
+        assert!(ours.contains("`--set volume.level=md-raid5`"), "{ours}");
         let xfs = refused(&format!("{RUN} --set fs.kind=xfs"));
         assert!(xfs.contains("is a volume of btrfs's own"), "{xfs}");
         is_empty(scratch.path());

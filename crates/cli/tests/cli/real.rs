@@ -93,7 +93,11 @@ fn members_below_file_systems_are_filled_or_emptied_first_and_it_is_said() {
     // Results of one state are not gone on with in another.
     let other = run(here, &format!("{base} --state fresh --resume steady"));
     assert_eq!(other.status.code(), Some(2));
-    assert!(errors(&other).contains("state is `steady`, not `fresh`"), "{}", errors(&other));
+    assert!(
+        errors(&other).contains("state is `steady`, your file where it is `fresh`"),
+        "{}",
+        errors(&other)
+    );
     is_empty(here);
 }
 
