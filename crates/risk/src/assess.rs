@@ -54,7 +54,7 @@ fn at_each_place(of: impl Fn(usize) -> f64) -> Range {
 /// The same with the spares of the group, where it has any that it could use.
 fn spared<'a>(chain: &'a Chain, inputs: &Inputs) -> Option<Spared<'a>> {
     let (spares, ordered_h) = (inputs.spares, inputs.reordered_h);
-    (spares > 0 && chain.survived > 0).then_some(Spared { chain, spares, ordered_h })
+    (spares > 0 && chain.survived > 0).then_some(Spared { chain, spares, ordered_h, elsewhere: 0 })
 }
 
 /// The probability that all is gone: groups in series, nothing unreadable.
