@@ -14,7 +14,8 @@
 //!
 //! Rebuilds take a fixed time R. Of one that f others have seen begin and not end, R / (1 + f) is left in the mean, as of the first of
 //! o orders L / o is. Where many failures are survived, f is taken as b − 1, as if all that have a drive were rebuilt side by side:
-//! 0.1 % too much where slow replacement decides, and too much by some times where that is far below what can be said.
+//! 0.1 % too much where slow replacement decides, and too much by some times where that is far below what can be said. Of
+//! very many nobody is rebuilt, as if that took no time.
 //!
 //! What is lost in so many hours is what has arrived in the last state: the chain is stepped through a short time, and that is doubled
 //! until all have passed. Of many states those in which somebody is rebuilt are left out before: what they lead to is added to where
@@ -32,6 +33,9 @@ const ELSEWHERE_MAX: f64 = 64.0;
 
 /// Up to so many failures that are survived, a state knows how many came since a rebuild began.
 const SEEN_MAX: usize = 3;
+
+/// Where more failures than these are survived, who has a drive is not counted as down: so many would have to fail within one rebuild.
+const REBUILT_MAX: usize = 16;
 
 /// Of more states than these those in which somebody is rebuilt are left out: a product of matrices takes their cube.
 const STATES_MAX: usize = 64;
@@ -103,11 +107,12 @@ impl Spared<'_> {
         let (ordered, waiting, begun, since) = state;
         let (down, spares) = (waiting + begun, self.spares());
         let is_ready = ordered < spares;
+        let begins = usize::from(survived <= REBUILT_MAX);
         let sees = survived <= SEEN_MAX && begun > 0;
         let failed = (
             ordered + 1,
             waiting + usize::from(!is_ready),
-            begun + usize::from(is_ready),
+            if is_ready { begun + begins } else { begun },
             if sees { since + 1 } else { 0 },
         );
         let failures_per_h = self.chain.failures_per_h(down);
@@ -124,7 +129,7 @@ impl Spared<'_> {
             let per_h = over_per_h(self.ordered_h, ordered - 1, failures_per_h);
             let here = waiting as f64 / all_waiting.max(1) as f64;
             if waiting > 0 {
-                next.push((Some((ordered - 1, waiting - 1, begun + 1, since)), per_h * here));
+                next.push((Some((ordered - 1, waiting - 1, begun + begins, since)), per_h * here));
             }
             if here < 1.0 {
                 next.push((Some((ordered - 1, waiting, begun, since)), per_h * (1.0 - here)));
@@ -380,13 +385,19 @@ mod tests {
     /// A mirror of 24 had a dense matrix of 7,000 states, and its answer took more than a minute.
     #[test]
     fn a_mirror_with_spares_ends_soon() {
-        let chain = Chain { acceleration: 6.0, ..chain(24, 23, 1e-5) };
-        let spared = Spared { chain: &chain, spares: 8, ordered_h: 1440.0, elsewhere: 0 };
-        let (states, rates) = spared.rates(43_800.0, 23);
-        assert!(states.len() < 600, "{}", states.len());
-        let is_kept: Vec<bool> = states.iter().map(|&(_, _, begun, _)| begun == 0).collect();
-        assert_eq!(without(rates, &is_kept).len(), 8 + 24 + 1);
-        assert!(spared.within(43_800.0, 23) < crate::FLOOR);
+        let lost = |members: usize, ordered_h: f64, failures_per_h: f64| {
+            let chain = Chain { acceleration: 6.0, ..chain(members, members - 1, failures_per_h) };
+            let spared = Spared { chain: &chain, spares: 8, ordered_h, elsewhere: 0 };
+            let (states, rates) = spared.rates(43_800.0, members - 1);
+            assert!(states.len() < 300, "{}", states.len());
+            let is_kept: Vec<bool> = states.iter().map(|&(_, _, begun, _)| begun == 0).collect();
+            assert_eq!(without(rates, &is_kept).len(), 8 + members + 1);
+            spared.within(43_800.0, members - 1)
+        };
+        assert!(lost(24, 1440.0, 1e-5) < crate::FLOOR && lost(200, 72.0, 1e-6) < crate::FLOOR);
+        // Spares that nobody replaces; of 17 the rebuilds are counted, of 18 they are not.
+        let [counted, not] = [17, 18].map(|members| lost(members, f64::INFINITY, 2e-5));
+        assert!(counted > 0.05 && not / counted > 0.8 && not < counted, "{counted} {not}");
     }
 
     /// States that are left out are as if they were there: what is lost with all of them.
