@@ -32,6 +32,8 @@ pub struct Life {
     pub side_by_side: bool,
     /// Spares that are ready.
     pub spares: usize,
+    /// Drives of other groups, which take the same spares.
+    pub elsewhere: usize,
     /// Until a drive that was ordered is there; each failure orders one.
     pub replacement_h: f64,
     /// How much likelier a failure is while another member is down.
@@ -53,6 +55,7 @@ impl Life {
             rebuild: Wait::exponential(rebuild_h),
             side_by_side: false,
             spares: 0,
+            elsewhere: 0,
             replacement_h: 0.0,
             acceleration: 1.0,
             latent_h: None,
@@ -161,7 +164,7 @@ struct Drive {
     /// Hazard left until it fails.
     budget: f64,
     state: State,
-    /// When its rebuild began, or began to wait for another's end.
+    /// When it failed; then, when its rebuild began, or began to wait for another's end.
     began_h: f64,
     /// When its next bad sectors come up, and when they are found.
     bad_h: f64,
@@ -185,6 +188,10 @@ struct Group<'a> {
     spares: usize,
     /// When drives that were ordered arrive.
     ordered_h: Vec<f64>,
+    /// When a drive of another group fails next.
+    elsewhere_h: f64,
+    /// When those failed that wait for a spare there.
+    waiting_elsewhere: Vec<f64>,
     /// The logarithm of the history's weight.
     log_weight: f64,
     /// The weight with which it was lost, 0 while it was not.
@@ -202,6 +209,8 @@ impl<'a> Group<'a> {
             now_h: 0.0,
             spares: life.spares,
             ordered_h: Vec::new(),
+            elsewhere_h: f64::INFINITY,
+            waiting_elsewhere: Vec::new(),
             log_weight: 0.0,
             gone: 0.0,
             unreadable: 0.0,
@@ -211,7 +220,17 @@ impl<'a> Group<'a> {
             let drive = group.blank(random);
             group.drives.push(drive);
         }
+        group.next_elsewhere(random);
         group
+    }
+
+    /// When the next drive of another group fails: at the age of drives that are there from the start.
+    fn next_elsewhere(&mut self, random: &mut Random) {
+        if self.life.elsewhere > 0 {
+            let life = &self.life.failure;
+            let share = random.exponential() / self.life.elsewhere as f64;
+            self.elsewhere_h = life.age_at(life.gathered(self.now_h) + share);
+        }
     }
 
     fn blank(&self, random: &mut Random) -> Drive {
@@ -248,6 +267,8 @@ impl<'a> Group<'a> {
                 self.fail(index, random);
             } else if self.now_h >= mission_h {
                 return;
+            } else if self.now_h >= self.elsewhere_h {
+                self.fail_elsewhere(random);
             }
             self.settle(random);
         }
@@ -295,8 +316,9 @@ impl<'a> Group<'a> {
                 next = (left_h.max(0.0), failing);
             }
         }
-        let arrival_h = self.ordered_h.iter().copied().fold(f64::INFINITY, f64::min) - self.now_h;
-        if arrival_h < next.0 { (arrival_h.max(0.0), None) } else { next }
+        let from_outside = self.ordered_h.iter().copied().fold(self.elsewhere_h, f64::min);
+        let left_h = from_outside - self.now_h;
+        if left_h < next.0 { (left_h.max(0.0), None) } else { next }
     }
 
     /// Lets so much time pass.
@@ -324,13 +346,45 @@ impl<'a> Group<'a> {
         self.log_weight -= hurry.ln();
         let down = self.down() + 1;
         self.drives[index].state = State::Waiting;
-        if self.life.replacement_h.is_finite() {
-            self.ordered_h.push(self.now_h + self.life.replacement_h);
-        }
+        self.drives[index].began_h = self.now_h;
+        self.order();
         if down > self.life.survived {
             self.gone = self.log_weight.exp();
         } else if down == self.life.survived {
             self.read_the_rest(random);
+        }
+    }
+
+    fn order(&mut self) {
+        if self.life.replacement_h.is_finite() {
+            self.ordered_h.push(self.now_h + self.life.replacement_h);
+        }
+    }
+
+    /// A drive of another group fails, if it is not one that waits there.
+    fn fail_elsewhere(&mut self, random: &mut Random) {
+        // The sum of times may have lost its last digit.
+        self.now_h = self.now_h.max(self.elsewhere_h);
+        let up = self.life.elsewhere.saturating_sub(self.waiting_elsewhere.len());
+        if random.unit() * self.life.elsewhere as f64 <= up as f64 {
+            self.waiting_elsewhere.push(self.now_h);
+            self.order();
+        }
+        self.next_elsewhere(random);
+    }
+
+    /// Gives other groups the spares for which they have waited longer than any member here that gets none.
+    fn give_elsewhere(&mut self) {
+        let waits = self.drives.iter().filter(|drive| drive.state == State::Waiting);
+        let mut here: Vec<f64> = waits.map(|drive| drive.began_h).collect();
+        here.sort_by(f64::total_cmp);
+        let mut here = here.into_iter().peekable();
+        for _ in 0..self.spares {
+            let Some(&there_h) = self.waiting_elsewhere.first() else { return };
+            if here.next_if(|&failed_h| failed_h < there_h).is_none() {
+                self.waiting_elsewhere.remove(0);
+                self.spares -= 1;
+            }
         }
     }
 
@@ -373,6 +427,7 @@ impl<'a> Group<'a> {
         let before = self.ordered_h.len();
         self.ordered_h.retain(|&arrival_h| arrival_h > now_h + NOW_H);
         self.spares += before - self.ordered_h.len();
+        self.give_elsewhere();
         for index in 0..self.drives.len() {
             if let State::Rebuilding(left_h) = self.drives[index].state
                 && left_h <= NOW_H

@@ -291,24 +291,6 @@ impl Inputs {
         }
     }
 
-    /// For how many hours at each failure a crash tears a stripe: with a drive missing; without a bitmap at worst also until all
-    /// parity is right again after a crash.
-    pub fn torn_window_h(&self) -> Range {
-        let degraded = self.mttr_h();
-        let resync_h = if self.has_bitmap { 0.0 } else { self.rebuild_h.range.high };
-        Range { high: degraded.high + resync_h, ..degraded }
-    }
-
-    /// What makes the chance of a torn stripe at worst, in words.
-    pub fn torn_at_worst(&self) -> String {
-        let resync = if self.has_bitmap { "" } else { ", or resynced without a bitmap" };
-        format!(
-            "at worst {} crashes a year, and one while the array is degraded{resync}: {:.0} h at each failure",
-            self.crashes.range.high,
-            self.torn_window_h().high
-        )
-    }
-
     /// From a failure to the end of the rebuild, in hours.
     pub fn mttr_h(&self) -> Range {
         let [delay, rebuild] = [self.delay_h.range, self.rebuild_h.range];

@@ -270,6 +270,7 @@ fn elerath(row: &Row) {
         rebuild: Wait { least_h: 6.0, shape: 2.0, scale_h: 12.0 },
         side_by_side: true,
         spares: 0,
+        elsewhere: 0,
         replacement_h: 0.0,
         acceleration: 1.0,
         latent_h: scrub.map(|_| 9259.0),

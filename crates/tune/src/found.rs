@@ -262,7 +262,7 @@ impl Found<'_> {
             if low == high { low } else { format!("{low} to {high}") }
         };
         let torn = risk.torn.as_ref().map_or(String::new(), |torn| {
-            format!("; a stripe torn by a crash {} ({})", range(torn), inputs.torn_at_worst())
+            format!("; a stripe torn by a crash {} ({})", range(torn), risk.torn_at_worst(inputs))
         });
         lines.push((
             "risk".into(),

@@ -222,7 +222,7 @@ impl Answer {
             .collect();
         line("others", others.join("; "));
         if self.found.torn.is_some() {
-            line("torn", self.inputs.torn_at_worst());
+            line("torn", self.found.torn_at_worst(&self.inputs));
         }
         for cut in self.power_cut() {
             line("power cut", cut);
@@ -281,7 +281,7 @@ impl Answer {
         ];
         if self.inputs.spares > 0 {
             let hours = short(self.inputs.reordered_h);
-            let text = format!("{hours} h until one that was used is replaced, in the simulation");
+            let text = format!("{hours} h until one that was used is replaced");
             rows.push(("spares".into(), text));
         }
         rows.extend([row("bad sectors", bad_sectors, 100.0, "% of drives a year")]);
@@ -446,6 +446,7 @@ mod tests {
                 gone: Range::fixed(1e-7),
                 unreadable: Range::fixed(0.30),
                 torn: None,
+                torn_window_h: Range::fixed(0.0),
                 simulated: counted(worn),
                 memoryless: counted(without_wear),
                 others: [0.0; 3],
