@@ -9,6 +9,9 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+/// The largest request that is one bio, in sectors (`BIO_MAX_VECS`, 256 pages).
+pub const ONE_BIO_SECTORS: u32 = 2048;
+
 /// What becomes of the part of a bio that lies in the next chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rests {

@@ -13,7 +13,7 @@ const TERABYTES_MAX: u64 = 14;
 /// | WD | `wd40efrx`, `wd101efbx` | tenths of a TB behind `wd`, of which 101 is 10 TB |
 /// | WD, HGST Ultrastar | `wuh721818ale6l4`, `hus728t8tale6l4` | the last of three numbers, in TB; |
 /// | | `hus724040ale640`, `huh728080ale600` | of the older ones in tenths of a TB |
-/// | Toshiba | `mg08aca16te` | TB behind `aca` |
+/// | Toshiba | `mg08aca16te`, `mg04aca400n` | TB behind `aca` or `sca`, or hundredths of them |
 ///
 /// A SCSI disk of the nineties, `st39173lw`, has fewer letters behind its digits, and another rule.
 pub(super) fn disk_bytes(word: &str) -> Option<u64> {
@@ -38,13 +38,15 @@ fn has_letters(text: &str, letters: usize, behind: usize) -> bool {
 
 fn of_seagate(word: &str) -> Option<u64> {
     let (gigabytes, rest) = digits(word.strip_prefix("st")?)?;
-    let is_one = (500..100_000).contains(&gigabytes) && has_letters(rest, 2, 3);
+    let is_one = (500..50_000).contains(&gigabytes) && has_letters(rest, 2, 3);
     is_one.then_some(gigabytes * GB)
 }
 
 fn of_wd(word: &str) -> Option<u64> {
     let (tenths, rest) = digits(word.strip_prefix("wd")?)?;
-    let is_one = (10..400).contains(&tenths) && has_letters(rest, 4, 0);
+    // A Raptor's number has gigabytes.
+    let is_raptor = ["adfd", "hlfs", "hlhx"].iter().any(|series| rest.starts_with(series));
+    let is_one = (10..400).contains(&tenths) && has_letters(rest, 4, 0) && !is_raptor;
     let terabytes_tenths = if tenths >= 100 { tenths / 10 * 10 } else { tenths };
     is_one.then_some(terabytes_tenths * 100 * GB)
 }
@@ -69,8 +71,11 @@ fn of_ultrastar(word: &str) -> Option<u64> {
 
 fn of_toshiba(word: &str) -> Option<u64> {
     let (_, rest) = digits(word.strip_prefix("mg")?)?;
-    let (terabytes, _) = digits(rest.strip_prefix("aca")?)?;
-    (1..100).contains(&terabytes).then_some(terabytes * 1000 * GB)
+    let rest = rest.strip_prefix("aca").or_else(|| rest.strip_prefix("sca"))?;
+    // `16`: TB; `400` of an older one: 4.00.
+    let (number, _) = digits(rest)?;
+    let gigabytes = if number >= 100 { number * 10 } else { number * 1000 };
+    (500..50_000).contains(&gigabytes).then_some(gigabytes * GB)
 }
 
 #[cfg(test)]
@@ -95,6 +100,8 @@ mod tests {
             ("hus724040ale640", 4000),
             ("hus726040ale610", 4000),
             ("mg08aca16te", 16_000),
+            ("mg07sca14te", 14_000),
+            ("mg04aca400n", 4000),
         ] {
             assert_eq!(disk_bytes(word), Some(gigabytes * GB), "{word}");
         }
@@ -108,6 +115,8 @@ mod tests {
             "st22000",
             "wd740gd",
             "wds100t3x0c",
+            "wd360adfd",
+            "st99999nm0001",
             "980pro",
             "mg",
             "wuh72",

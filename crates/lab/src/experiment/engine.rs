@@ -62,7 +62,7 @@ pub(super) fn sent_by(
         let next = "set `host.name = \"linux-6.1\"`, which does";
         let host = &setup.host.name;
         warn(format!(
-            "{at} changes nothing: the host `{host}` does not say what engines take; {next}"
+            "{at} changes no processor time: the host `{host}` does not say what engines take; {next}"
         ));
         return Ok(setup);
     };
@@ -258,7 +258,8 @@ mod tests {
         let said = of("ideal", "980-pro-1tb");
         assert!(
             said.len() == 1
-                && said[0].contains("`workload.w.engine` changes nothing: the host `ideal`"),
+                && said[0]
+                    .contains("`workload.w.engine` changes no processor time: the host `ideal`"),
             "{said:?}"
         );
         assert!(of("linux-6.17", "980-pro-1tb").is_empty() && of("ideal", "wd740gd").is_empty());

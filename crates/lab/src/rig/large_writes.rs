@@ -2,9 +2,7 @@
 
 use crate::experiment::{Plan, Trial};
 use crate::workload::{Requests, Work};
-
-/// The largest request that is one bio (`BIO_MAX_VECS`, 256 pages), in sectors.
-const ONE_BIO_SECTORS: u64 = 2048;
+use block::bios::ONE_BIO_SECTORS;
 
 /// A warning where requests of several bios are written and no workload says by what they are sent, which decides: who sends by
 /// libaio brings each request to its rows from start to end, and `io_uring` leaves them to four workers, which share the rows. Eight
@@ -13,7 +11,7 @@ pub(crate) fn warning(origin: &str, plan: &Plan) -> Option<String> {
     let (trial, requests) = plan.trials.iter().find_map(|trial| Some((trial, unnamed(trial)?)))?;
     Some(format!(
         "{origin}: direct writes of more than 1 MiB to `{}`: these figures are for libaio; by io_uring the kernel may make a third less \
-         (docs/md.md). To ask for that, set `workload.{}.engine = \"io_uring\"`",
+         (docs/md.md). To ask for that, set, for each workload of a group, `workload.{}.engine = \"io_uring\"`",
         trial.setup.volume.level, requests.name
     ))
 }
@@ -24,7 +22,9 @@ fn unnamed(trial: &Trial) -> Option<&Requests> {
     let level = &volume.level;
     let is_mds = level.has_stripe_cache() && level.is_run_by_md() && !level.is_run_by_dm();
     let is_large = |requests: &&Requests| {
-        requests.takes_engine() && requests.writes() && requests.largest_sectors() > ONE_BIO_SECTORS
+        requests.takes_engine()
+            && requests.writes()
+            && requests.largest_sectors() > u64::from(ONE_BIO_SECTORS)
     };
     let matters = volume.is_on_linux && is_mds && trial.setup.engine.is_none();
     trial.works().filter_map(Work::requests).find(is_large).filter(|_| matters)

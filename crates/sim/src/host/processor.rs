@@ -3,6 +3,7 @@
 use crate::Nanos;
 use crate::linux::md::RowCosts;
 use crate::linux::sender::{PROGRAM, Senders};
+use block::bios::ONE_BIO_SECTORS;
 use block::{Op, Request};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -160,21 +161,12 @@ pub struct Sender {
 /// Threads of a file system have numbers from here on, apart from those of plugs.
 const THREADS: u64 = 1 << 32;
 
-/// The largest request of a program that is one bio (`BIO_MAX_VECS`, 256 pages).
-const ONE_BIO_SECTORS: u32 = 2048;
-
 impl Plugs {
     /// Those of programs that use the device itself: Linux holds back what they write (`blkdev_write_iter`), and what they
     /// read only where it is more than one bio (`__blkdev_direct_IO`). The page cache and file systems hold back both
     /// (`Plugs::default`).
     pub fn of_programs() -> Self {
         Plugs { reads_apart: true, by_io_uring: true, ..Plugs::default() }
-    }
-
-    /// The same of programs that send by themselves, as by libaio: nothing is tried, and no worker sends.
-    #[must_use]
-    pub fn without_workers(self) -> Self {
-        Plugs { by_io_uring: false, ..self }
     }
 
     /// The same of programs of which no worker sends what they write to md's RAID 5 and 6, however large it is.

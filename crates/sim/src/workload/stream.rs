@@ -120,12 +120,6 @@ impl Stream {
         !(self.is_open() || is_held_back || self.flush_every > 0)
     }
 
-    /// Whether its requests are of one size, each anywhere in the range.
-    fn is_anywhere(&self) -> bool {
-        let is_random = self.pattern == Pattern::Random && self.in_a_row <= 1;
-        is_random && self.skew == Skew::Uniform && self.sizes.is_empty()
-    }
-
     /// Whether it is held back: a closed loop that is to keep a rate.
     fn has_rate(&self) -> bool {
         !self.is_open() && (self.bytes_per_s.is_some() || self.requests_per_s.is_some())

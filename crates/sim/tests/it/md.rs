@@ -64,13 +64,7 @@ fn disks(number: usize, sectors: u64, buffer_sectors: u64) -> Box<dyn Device> {
     Box::new(Spirals::new(number, spec))
 }
 
-const FLASH: IdealFlashSpec = IdealFlashSpec {
-    sectors: 4000,
-    read_ns: 80_000,
-    write_ns: 20_000,
-    flush_ns: 20_000,
-    link_bytes_per_s: 2_000_000_000,
-};
+const FLASH: IdealFlashSpec = IdealFlashSpec { sectors: 4000, ..crate::md_cells::FLASH };
 
 pub(crate) fn flashes(number: usize) -> Box<dyn Device> {
     Box::new(IdealFlashes::new(number, FLASH))

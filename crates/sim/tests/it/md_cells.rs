@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The kernel's processor cost nothing but a look at the clock for each bio.
 const BIO_NS: u64 = 256;
 /// The flash drives of the table.
-const FLASH: IdealFlashSpec = IdealFlashSpec {
+pub(crate) const FLASH: IdealFlashSpec = IdealFlashSpec {
     sectors: 7_812_500_000,
     read_ns: 80_000,
     write_ns: 20_000,
@@ -128,7 +128,7 @@ impl Cell<'_> {
         let members = self.count("members") as usize;
         let (below, mut driver) = (self.drives(members), Driver::new(0, BIO_NS));
         if !self.is_buffered() {
-            driver.plugs = Plugs::of_programs().without_workers();
+            driver.plugs = Plugs::of_programs().that_send_large_writes();
         }
         let (chunk, sectors) = (self.count("chunk_kib") * 2, vec![FLASH.sectors; members]);
         if self.text("level") == "raid0" {

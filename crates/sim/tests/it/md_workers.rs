@@ -3,20 +3,13 @@
 //! Measured with `ileave run --on kernel` on `md-flash` (Linux 6.1.192, 256 rows, one seed): as with the cells of
 //! `md_write_path.csv`, what is left between its numbers and ours is the model of md.
 
+use crate::md_cells::FLASH;
 use block::layout::{Code, Parity, Rotation, WriteRule};
 use block::{Op, Request};
-use sim::ideal_flash::{IdealFlashSpec, IdealFlashes};
+use sim::ideal_flash::IdealFlashes;
 use sim::linux::md::{Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::{Advance, Counters, Device, Driver, Event, Plugs};
-
-const FLASH: IdealFlashSpec = IdealFlashSpec {
-    sectors: 7_812_500_000,
-    read_ns: 80_000,
-    write_ns: 20_000,
-    flush_ns: 20_000,
-    link_bytes_per_s: 2_000_000_000,
-};
 
 /// What was asked, and what the kernel made of it.
 struct Cell {

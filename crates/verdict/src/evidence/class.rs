@@ -335,7 +335,7 @@ pub(super) fn of_md(level: &str, in_order: bool, reads: bool, buffered: bool) ->
         (true, true, false) if buffered => MD_BUFFERED.into(),
         (true, true, false) => MD_WRITES.into(),
         (true, _, reads) => {
-            let order = if in_order { "in order" } else { "random" };
+            let order = if in_order { "in order" } else { "at random" };
             format!("{level}, {} {order}", if reads { "reads" } else { "writes" })
         }
     }
@@ -445,6 +445,29 @@ fn words(class: &str) -> String {
         Some(("box", kind)) => format!("{kind} behind a RAID controller"),
         Some(("ffs", kind)) => format!("{kind} on FFS"),
         Some((system, kind)) => format!("{kind} on {system}"),
-        None => format!("requests to {class}"),
+        None => match class.split_once(", ") {
+            Some((level, "buffered")) => format!("buffered requests to {level}"),
+            Some((level, requests)) => format!("{requests} on {level}"),
+            None => format!("requests to {class}"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "requests to md-raid6, reads in order" in a list was two things.
+    #[test]
+    fn a_class_is_said_in_words() {
+        for (class, said) in [
+            (of_md("md-raid6", true, true, false), "reads in order on md-raid6"),
+            (of_md("md-raid5", false, false, false), "writes at random on md-raid5"),
+            (of_md("md-raid10-f3", true, false, true), "buffered requests to md-raid10-f3"),
+            (of_md("md-stripe", true, true, false), "requests to md-stripe"),
+            ("ffs:untar".into(), "untar on FFS"),
+        ] {
+            assert_eq!(words(&class), said);
+        }
     }
 }

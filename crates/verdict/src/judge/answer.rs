@@ -42,7 +42,7 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
             0 => nothing_to_choose(&manifest.factors),
             _ if verdict.left_out.iter().all(LeftOut::is_unfinished) => {
                 format!(
-                    "Use {}: the only layout that has all its results yet ({value}).",
+                    "No answer yet: only {} was measured under every load that has results ({value}).",
                     best.label
                 )
             }

@@ -42,8 +42,8 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     ("verify_backlog_batch", "it belongs to `verify_backlog`; take it out with that"),
     ("wait_for", "a job waits for all before it here; write `stonewall`"),
-    ("trim_percentage", "no job here trims; take it out"),
-    ("trim_backlog", "no job here trims; take it out"),
+    ("trim_percentage", "no job here trims; leave it out"),
+    ("trim_backlog", "no job here trims; leave it out"),
     (
         "bs_unaligned",
         "requests are of whole sectors here; take it out, or write the sizes by `bssplit`",

@@ -4,9 +4,10 @@ use super::{Extent, Kernel};
 use crate::Tag;
 use crate::fs::files::FsError;
 use block::Op;
+use block::bios::ONE_BIO_SECTORS;
 
-/// The most that one bio writes (`BIO_MAX_VECS` pages).
-const BIO_SECTORS: u64 = 2048;
+/// The most that one bio writes.
+const BIO_SECTORS: u64 = ONE_BIO_SECTORS as u64;
 
 impl Kernel {
     /// Reads, writes or flushes the raw device: split into requests of the largest size, one after the other, or all of them

@@ -5,12 +5,12 @@ use crate::linux::queue::Plug;
 use crate::linux::sender::WORKERS;
 use crate::{Device, Nanos, Spent};
 use block::Request;
-use block::bios::pieces;
+use block::bios::{ONE_BIO_SECTORS, pieces};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 /// The largest bio: 256 pages, and as many rows (`RAID5_MAX_REQ_STRIPES`).
-pub(super) const BIO_SECTORS: u64 = 2048;
+pub(super) const BIO_SECTORS: u64 = ONE_BIO_SECTORS as u64;
 
 /// Readers that sleep for a place in a member's queue.
 #[derive(Debug, Default)]

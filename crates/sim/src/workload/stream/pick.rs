@@ -1,8 +1,16 @@
 //! What the next request of a stream is: its operation, size and place.
 
 use super::super::places::below;
-use super::{Pattern, RunningStream};
+use super::{Pattern, RunningStream, Skew, Stream};
 use block::{Op, Request};
+
+impl Stream {
+    /// Whether its requests are of one size, each anywhere in the range.
+    pub(super) fn is_anywhere(&self) -> bool {
+        let is_random = self.pattern == Pattern::Random && self.in_a_row <= 1;
+        is_random && self.skew == Skew::Uniform && self.sizes.is_empty()
+    }
+}
 
 impl RunningStream {
     /// The next request of a stream that has one size and goes anywhere.
