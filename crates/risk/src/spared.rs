@@ -193,7 +193,8 @@ impl Spared<'_> {
             return (open - self.spares as f64).max(0.0);
         }
         let mut waiting = 0.0;
-        let last = (open + 12.0 * open.sqrt() + 50.0) as usize + self.spares;
+        // Beyond these are none, however many spares there are.
+        let last = (open + 12.0 * open.sqrt() + 50.0) as usize;
         for ordered in 1..last {
             share *= open / ordered as f64;
             waiting += ordered.saturating_sub(self.spares) as f64 * share;
@@ -394,6 +395,10 @@ mod tests {
             assert_eq!(without(rates, &is_kept).len(), 8 + members + 1);
             spared.within(43_800.0, members - 1)
         };
+        // Spares without number: a loop went through all of them.
+        let chain = chain(8, 2, 1e-5);
+        let many = Spared { chain: &chain, spares: usize::MAX / 2, ordered_h: 72.0, elsewhere: 0 };
+        assert!(many.wait_h(43_800.0) < 1e-9);
         assert!(lost(24, 1440.0, 1e-5) < crate::FLOOR && lost(200, 72.0, 1e-6) < crate::FLOOR);
         // Spares that nobody replaces; of 17 the rebuilds are counted, of 18 they are not.
         let [counted, not] = [17, 18].map(|members| lost(members, f64::INFINITY, 2e-5));

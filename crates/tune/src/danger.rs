@@ -204,7 +204,9 @@ fn of_inputs(level: &Level, members: usize, inputs: Inputs, limit: Limit) -> Res
         }
         None => inputs,
     };
-    Ok(Exposed { shape, inputs })
+    // `tune` builds with one where the system has it; the commands say so.
+    let has_bitmap = level.has_bitmap() || level.has_bitmap_of_lvm();
+    Ok(Exposed { shape, inputs: Inputs { has_bitmap, ..inputs } })
 }
 
 /// The same as data.

@@ -146,7 +146,7 @@ fn as_built(
     }
     // The same work has none on the other levels with parity.
     for row in front.iter_mut().filter(|row| row.torn_by_crash.is_some()) {
-        if let Some(level) = row.level().filter(|_| best.level.has_parity()) {
+        if let Some(level) = row.level() {
             let own = Question { spares: row.spares, ..question.clone() }.risk(&level)?;
             row.torn_by_crash = danger::without_bitmap(&level, row.members, own)?.0.torn;
         }

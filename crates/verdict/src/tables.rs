@@ -267,7 +267,8 @@ pub fn figure(number: f64) -> String {
         n if n >= 1000.0 => format!("{number:.0}"),
         n if n >= 10.0 => format!("{number:.1}"),
         n if n >= 1.0 => format!("{number:.2}"),
-        _ => format!("{number:.3}"),
+        n if n >= 0.01 || n == 0.0 => format!("{number:.3}"),
+        n => format!("{number:.*}", (2.0 - n.log10().floor()).min(12.0) as usize),
     }
 }
 
@@ -279,6 +280,12 @@ pub(crate) fn share(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_numbers_keep_their_digits() {
+        let said = [0.0, 0.004_123, 0.000_051_29, 0.0123, 12.34].map(figure);
+        assert_eq!(said, ["0.000", "0.00412", "0.0000513", "0.012", "12.3"]);
+    }
 
     #[test]
     fn ratios_are_said_as_people_say_them() {

@@ -2,6 +2,7 @@
 
 use super::print_json;
 use crate::flags::RiskFlags;
+use block::Level;
 use lab::catalogue::{self, Drive};
 use lab::{Error, Result};
 use risk::events::{Counted, Share};
@@ -80,6 +81,8 @@ fn inputs(flags: &RiskFlags, shape: &Shape, drive: &Drive) -> Result<Inputs> {
         )));
     }
     inputs.years = flags.years;
+    // LVM always keeps one; of md's nobody has said whether there is one, and the worst case is without.
+    inputs.has_bitmap = flags.level.parse::<Level>().is_ok_and(|level| level.has_bitmap_of_lvm());
     Ok(inputs)
 }
 
@@ -377,7 +380,9 @@ fn believe(found: &Risk, shape: &Shape, spares: usize) -> Option<String> {
     });
     let by = apart.map(|(name, table, worn, without_wear)| {
         let ratio = worn.of_all / table;
-        let why = if !are_apart(*table, without_wear) {
+        let why = if shape.groups > 1 && spares > 0 && ratio > 1.0 {
+            "the truth lies between both: groups that share spares are counted as independent of each other"
+        } else if !are_apart(*table, without_wear) {
             "drives wear out here, and fail at one rate in the table"
         } else if ratio > 1.0 && spares > 0 {
             "each drive on order is there after its own time here, and the table has their mean"
