@@ -348,7 +348,10 @@ fn series(trial: &Trial, caches: Caches, batches: &Batches) -> Series {
     let held = closed.iter().map(|batch| {
         written_bytes += batch.bytes as f64 * written_share(trial);
         match caches {
-            Caches::Counted(_) => (batch.held_writes as f64 * mean_write_bytes(trial)) as u64,
+            Caches::Counted(_) => {
+                let whole = (batch.held_writes as f64 * mean_write_bytes(trial)) as u64;
+                whole.min(batch.held_bytes.unwrap_or(whole))
+            }
             Caches::Assumed(_) | Caches::Told { .. } => most.min(written_bytes as u64),
         }
     });
