@@ -163,8 +163,8 @@ fn what_caches_hold_is_moved_again_and_again() {
     assert!((first / second - 1.0).abs() < 0.1, "{first} {second}");
 }
 
-/// A write over eight disks was held as long as one of them had a part of it to write: nine eighths of the room that they have, so
-/// that trials went on for twice as long as the caches took to be moved again and again.
+/// A write over eight disks was held whole as long as one of them had a part of it to write: up to three times what they have
+/// room for, and trials went on until that had been moved again and again.
 #[test]
 fn a_write_over_many_disks_is_held_as_far_as_they_hold_it() {
     let text = "[volume]\ndrives = '8xst18000nm000j[write_buffer_sectors=65536]'\nlevel = 'md-raid6'\n\
