@@ -277,7 +277,10 @@ pub struct TargetCounters {
 impl Counters {
     /// Sectors that only write buffers hold now, where there are drives and every one counts them.
     pub(crate) fn held_sectors(&self) -> Option<u64> {
-        self.targets.iter().map(|target| target.held_sectors).reduce(|all, own| Some(all? + own?))?
+        self.targets
+            .iter()
+            .map(|target| target.held_sectors)
+            .reduce(|all, own| Some(all? + own?))?
     }
 
     /// Sectors that drives have written, or taken into their buffers.
