@@ -137,8 +137,9 @@ pub(crate) fn enough(trial: &Trial, caches: Caches, bits: Bits, batches: &Batche
 /// seconds, and 440 from then on.
 fn has_turned_over(series: &Series, warm_up: usize) -> bool {
     let moved: u64 = series.bytes[warm_up..].iter().sum();
-    let held = series.held_bytes.last().copied().unwrap_or(0);
-    moved >= TURNOVERS * held
+    // For a moment they may hold little.
+    let held = series.held_bytes[warm_up.min(series.held_bytes.len())..].iter().max();
+    moved >= TURNOVERS * held.copied().unwrap_or(0)
 }
 
 /// So many times as long as a cloud volume's limit is saved up, over the precision, a trial goes on: what passes at once in
@@ -348,7 +349,10 @@ fn series(trial: &Trial, caches: Caches, batches: &Batches) -> Series {
     let held = closed.iter().map(|batch| {
         written_bytes += batch.bytes as f64 * written_share(trial);
         match caches {
-            Caches::Counted(_) => (batch.held_writes as f64 * mean_write_bytes(trial)) as u64,
+            Caches::Counted(_) => {
+                let whole = (batch.held_writes as f64 * mean_write_bytes(trial)) as u64;
+                whole.min(batch.held_bytes.unwrap_or(whole))
+            }
             Caches::Assumed(_) | Caches::Told { .. } => most.min(written_bytes as u64),
         }
     });

@@ -265,6 +265,8 @@ pub struct TargetCounters {
     pub on_credit: u64,
     /// Writes that a shingled disk's media cache holds beyond those it held when the run began.
     pub deferred: u64,
+    /// Sectors that only its write buffer holds now, copies and parity among them; none where nobody counts them.
+    pub held_sectors: Option<u64>,
     /// Time with at least one request in flight, or in which a disk writes what its buffer holds, in ns, until it last did
     /// neither.
     pub busy_ns: Nanos,
@@ -273,6 +275,19 @@ pub struct TargetCounters {
 }
 
 impl Counters {
+    /// Sectors that only write buffers hold now, where there are drives and every one counts them.
+    pub(crate) fn held_sectors(&self) -> Option<u64> {
+        self.targets
+            .iter()
+            .map(|target| target.held_sectors)
+            .reduce(|all, own| Some(all? + own?))?
+    }
+
+    /// Sectors that drives have written, or taken into their buffers.
+    pub(crate) fn sectors_written(&self) -> u64 {
+        self.targets.iter().map(|target| target.sectors_written).sum()
+    }
+
     /// Counts what is in flight at `now` as busy until then.
     pub(crate) fn close_at(&mut self, now: Nanos) {
         for target in &mut self.targets {

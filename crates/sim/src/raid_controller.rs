@@ -364,6 +364,11 @@ impl<D: Device> Device for RaidController<D> {
 
     fn count(&self, counters: &mut Counters) {
         counters.kept += (self.commands.len() + self.jobs.len() + self.written.len()) as u64;
+        let before = counters.targets.len();
         self.below.count(counters);
+        // It has a memory of its own.
+        for target in &mut counters.targets[before..] {
+            target.held_sectors = None;
+        }
     }
 }

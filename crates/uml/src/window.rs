@@ -45,6 +45,7 @@ pub(crate) fn done_between(
         billed: after.billed - before.billed,
         on_credit: after.on_credit.saturating_sub(before.on_credit),
         deferred: after.deferred.saturating_sub(before.deferred),
+        held_sectors: after.held_sectors,
         busy_ns: busy_by(after, now).saturating_sub(busy_by(before, began)),
         busy_since: None,
     });

@@ -163,6 +163,19 @@ fn what_caches_hold_is_moved_again_and_again() {
     assert!((first / second - 1.0).abs() < 0.1, "{first} {second}");
 }
 
+/// A write over eight disks was held whole as long as one of them had a part of it to write: up to three times what they have
+/// room for, and trials went on until that had been moved again and again.
+#[test]
+fn a_write_over_many_disks_is_held_as_far_as_they_hold_it() {
+    let text = "[volume]\ndrives = '8xst18000nm000j[write_buffer_sectors=65536]'\nlevel = 'md-raid6'\n\
+                interleave = '16KiB'\nstripe_cache = 4096\n[workload.w]\nkind = 'sequential'\n\
+                op = 'write'\nblock = '1MiB'\ndepth = 16\ncount = 4000\n";
+    let held = run(text).series.unwrap().held_bytes.into_iter().max().unwrap();
+    // A quarter of what the disks have is parity.
+    let most = 8 * (32 << 20) * 6 / 8;
+    assert!((most / 2..=most).contains(&held), "{held} of {most}");
+}
+
 #[test]
 fn reads_are_steady_at_once_and_end_when_their_interval_is_narrow() {
     let reads = |more: &str| {

@@ -148,7 +148,9 @@ impl Drive {
 
     /// Its counters so far.
     pub fn counters(&self) -> TargetCounters {
-        TargetCounters { busy_since: self.busy_since, ..self.counters }
+        let leaving = self.destage.as_ref().map_or(0, |of| u64::from(of.extent.sectors));
+        let held_sectors = Some(self.dirty.sectors() + leaving);
+        TargetCounters { busy_since: self.busy_since, held_sectors, ..self.counters }
     }
 
     /// Counts the time in which it is at work: with a command, or with what its buffer writes by itself.

@@ -14,6 +14,9 @@ pub struct Batch {
     pub bytes: u64,
     /// Writes that were done and not yet durable at its end: what caches held, more than when what counts began.
     pub held_writes: u64,
+    /// What buffers of drives held of writes at its end, in bytes of requests, where all of them count it. A write over many
+    /// drives is held until the last has its part on the medium, and by then the others hold nothing of it.
+    pub held_bytes: Option<u64>,
     /// Of a stream that is recorded apart: requests that came, whenever they are done.
     pub arrived: u64,
     /// The latencies of those that were done, in ns, summed.
@@ -146,6 +149,7 @@ impl Batches {
             requests: two[0].requests + two[1].requests,
             bytes: two[0].bytes + two[1].bytes,
             held_writes: two[1].held_writes,
+            held_bytes: two[1].held_bytes,
             arrived: two[0].arrived + two[1].arrived,
             latency_ns: two[0].latency_ns.saturating_add(two[1].latency_ns),
             bitmap_ns: two[0].bitmap_ns.saturating_add(two[1].bitmap_ns),

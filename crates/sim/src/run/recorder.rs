@@ -267,6 +267,7 @@ impl Recorder {
     ) -> Option<Ended> {
         while self.boundary_ns() <= now {
             let at = self.boundary_ns();
+            self.batches.open().held_bytes = self.held_bytes(&count().0);
             self.batches.close();
             if self.batches.due() && enough(&self.batches) {
                 self.pour();
@@ -287,6 +288,16 @@ impl Recorder {
             self.marks.drain(..first);
         }
         None
+    }
+
+    /// What buffers of drives hold more than when what counts began, in bytes of requests: of what they have taken since then,
+    /// copies and parity are the rest.
+    fn held_bytes(&self, counters: &Counters) -> Option<u64> {
+        let (before, _) = &self.stretch.before;
+        let held = counters.held_sectors()?.saturating_sub(before.held_sectors().unwrap_or(0));
+        let taken = counters.sectors_written() - before.sectors_written();
+        let written = self.outcome.directions[1].bytes;
+        Some((u128::from(held) * u128::from(written) / u128::from(taken.max(1))) as u64)
     }
 
     /// Puts the latencies that are not yet in the outcome into it.
