@@ -17,6 +17,7 @@
 //! known      what results keep of a drive, a host or a controller
 //! provisioned what is given in brackets behind a name
 //! matching   the drive that a device's model means
+//! rented     what disks and volumes of clouds call themselves
 //! family     the class of a drive whose series is known, and whose figures are not
 //! naming     the drive that somebody means by a name
 //! kept       what was read or made last
@@ -39,6 +40,7 @@ mod matching;
 mod model_number;
 mod naming;
 mod provisioned;
+pub(crate) mod rented;
 mod sheet;
 #[cfg(test)]
 mod tests;
@@ -52,6 +54,7 @@ pub use drive::{
     Flash, FlashFigures, IdealDisk, IdealDiskFigures, IdealFlash, IdealFlashFigures, Limits,
     MediaCache, Model, QueueDiscipline, Shared, Shingled, ShingledFigures, classes_with, shared,
 };
+pub(crate) use family::{instead_of_shingled, is_shingled_series, writes_in_place};
 pub(crate) use figure::{CYLINDERS_MAX, SECTORS_PER_TRACK_MAX};
 pub use figure::{Cited, Figure, Kind, LeftOut, Shape, Value, ZoneRow};
 pub use host::{Elevator, Host, HostFiles, HostKeys};

@@ -98,6 +98,7 @@ const ESTIMATE: (Kind, &str) = (Kind::Estimate, "guess");
 /// Where no disk has such figures.
 pub fn disk(sheet: &DataSheet) -> Result<FromSheet> {
     check(sheet)?;
+    refuse_shingled(&sheet.name)?;
     let source = sheet.source.clone().unwrap_or_else(|| "data sheet".into());
     let sources = vec![
         ("sheet", source),
@@ -106,6 +107,7 @@ pub fn disk(sheet: &DataSheet) -> Result<FromSheet> {
     ];
     let mut draft = Draft::new(&sheet.name, sources);
     draft.note = Some(NOTE.into());
+    draft.doubt_of_writes = may_be_shingled(sheet).then(|| CONVENTIONAL.into());
     let sectors = sectors(sheet.capacity_bytes);
     draft.add("sectors", sectors, COMPUTED, "as makers count the capacity");
     let physical = physical_bytes(sheet);
@@ -162,6 +164,29 @@ fn check(sheet: &DataSheet) -> Result<()> {
 }
 
 const NOTE: &str = "Of a data sheet: what it does not say is estimated, and marked so. Conventional recording is assumed.";
+
+/// What answers say of a disk whose sheet does not say how it records.
+const CONVENTIONAL: &str = "assumed conventional (CMR): if it is shingled (SMR), its writes are far slower once its media cache is \
+                            full (docs/smr.md)";
+/// No shingled disk that was sold is smaller, in bytes.
+const SHINGLED_FROM: u64 = 500_000_000_000;
+/// Or turns faster.
+const SHINGLED_RPM_MAX: f64 = 7_200.0;
+
+fn may_be_shingled(sheet: &DataSheet) -> bool {
+    sheet.capacity_bytes >= SHINGLED_FROM && sheet.rpm <= SHINGLED_RPM_MAX
+}
+
+/// Refuses a series that is known to be shingled: a sheet says nothing of what makes it so, and the disk would be a conventional one.
+fn refuse_shingled(name: &str) -> Result<()> {
+    if !catalogue::is_shingled_series(name) {
+        return Ok(());
+    }
+    Err(Error::input(format!(
+        "`{name}` is a shingled disk (SMR), and its data sheet does not say how it shingles; take the nearest of the catalogue: {}",
+        catalogue::instead_of_shingled(name)
+    )))
+}
 
 /// Sectors of 512 bytes of a capacity as it is sold.
 ///
@@ -449,6 +474,39 @@ mod tests {
         let curve = said(Some(8.0), Some(0.3), Some(8.1)).unwrap_err();
         assert!(curve.contains("`--full-seek`") && curve.contains("no rising"), "{curve}");
         assert_eq!(said(Some(8.5), Some(0.3), Some(17.0)), Ok(()));
+    }
+
+    /// They were conventional disks, and no answer said so.
+    #[test]
+    fn a_shingled_series_is_refused_and_others_are_said_to_be_taken_as_conventional() {
+        let of = |name: &str, rpm, gigabytes: u64| {
+            disk(&DataSheet {
+                name: name.into(),
+                capacity_bytes: gigabytes * 1_000_000_000,
+                rpm,
+                read_mb_per_s: 180.0,
+                ..DataSheet::default()
+            })
+        };
+        for (name, gigabytes) in [
+            ("ST8000DM004", 8000),
+            ("WD20EFAX", 2000),
+            ("WDC WD60EFAX-68SHWN0", 6000),
+            ("TOSHIBA HDWD240", 4000),
+            ("MQ04ABF100", 1000),
+            ("WD10SPSX", 1000),
+        ] {
+            let said = of(name, 5400.0, gigabytes).unwrap_err().to_string();
+            assert!(said.contains("is a shingled disk (SMR)"), "{said}");
+            assert!(said.contains("wd40efax") && said.contains("st8000as0002"), "{said}");
+        }
+        let doubt = |name, rpm, gigabytes| {
+            let text = of(name, rpm, gigabytes).unwrap().text;
+            text.contains("\ndoubt_of_writes = \"assumed conventional (CMR)")
+        };
+        assert!(doubt("WD Red 6TB", 5400.0, 6000));
+        assert!(doubt("My disk 18TB", 7200.0, 18_000));
+        assert!(!doubt("Cheetah 15K", 15_000.0, 600) && !doubt("My disk 250GB", 7200.0, 250));
     }
 
     #[test]

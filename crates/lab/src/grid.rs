@@ -15,6 +15,7 @@
 
 mod device;
 mod file;
+mod fio;
 mod fit;
 mod judge;
 mod loads;

@@ -130,6 +130,11 @@ pub struct Inventory {
 /// More disks than anybody has in a listing.
 const DISKS_MAX: usize = 4096;
 
+/// What a disk calls itself; with its vendor where it says nothing without.
+fn with_vendor(vendor: &str, model: String) -> String {
+    if model == "Virtual Disk" && !vendor.is_empty() { format!("{vendor} {model}") } else { model }
+}
+
 impl Inventory {
     /// Reads what systems print, out of these files.
     ///

@@ -42,6 +42,10 @@ pub struct KnownDrive {
     /// Whether it is behind a network, as a cloud's volumes are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_remote: bool,
+    /// The most that it moves, in MB/s, where the time of a request alone is taken to be the same at every size, since nobody
+    /// measured more than one: of cloud volumes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_size_mb_per_s: Option<f64>,
     /// Whether it takes one command at a time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_one: bool,

@@ -328,11 +328,11 @@ fn kinds<'i>(
         let named = devices.join(", ");
         let name = match &kind.found {
             Match::Drive(name) => name.clone(),
-            Match::Volume { name, gib } => {
+            Match::Rented { name } => {
                 said.push(format!(
                     "{named}: {model} does not say which kind it is; taken as {name}; `--drives` names another"
                 ));
-                format!("{name}[size={gib}GiB]")
+                name.clone()
             }
             Match::None { of_size, of_instance, .. } => {
                 let wanted = asked.map(|asked| &asked.drive.name);

@@ -29,6 +29,7 @@ mod of_clock;
 mod of_factors;
 mod of_host;
 mod of_room;
+mod of_size;
 mod of_trials;
 mod once;
 pub mod pareto;
@@ -356,6 +357,7 @@ impl Verdict {
         verdict.points.extend(of_room::told(&verdict));
         verdict.points.extend(fill::of(&verdict, manifest));
         verdict.points.extend(guessed::of_drives(manifest, records));
+        verdict.points.extend(of_size::told(&verdict, manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);
         verdict.sentences = words::sentences(&verdict);

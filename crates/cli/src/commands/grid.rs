@@ -49,12 +49,16 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
     if !flags.results.is_empty() {
         all = all.of_device(flags.device.as_deref())?;
     }
-    let fit = grid::fit(&all.cells, &given(flags)?)?;
+    let given = Given { doubt: all.doubt.clone(), ..given(flags)? };
+    let fit = grid::fit(&all.cells, &given)?;
     let mut checked = format!("fitted to {} cells:\n", fit.used.len());
     for cell in &fit.used {
         writeln!(checked, "  {cell}").expect("a string grows");
     }
     checked += &left_out(&all.left_out);
+    if let Some(doubt) = &all.doubt {
+        writeln!(checked, "doubt: {doubt}").expect("a string grows");
+    }
     let (fitted_cells, of_fitted) = grid::judge(fit.drive.flash()?, &fit.used)?;
     if !fit.used.is_empty() {
         let listed = listed(&of_fitted);
@@ -119,6 +123,7 @@ fn given(flags: &DriveFitFlags) -> Result<Given> {
         read_mb_per_s: flags.read_mb,
         write_mb_per_s: flags.write_mb,
         source: flags.source.clone(),
+        doubt: None,
     })
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct Draft {
     pub(crate) note: Option<String>,
     /// What answers about it say.
     pub(crate) doubt: Option<String>,
+    /// What answers about it say where something is written.
+    pub(crate) doubt_of_writes: Option<String>,
     /// The key and the citation of each.
     sources: Vec<(&'static str, String)>,
     figures: Vec<Drafted>,
@@ -32,7 +34,15 @@ struct Drafted {
 impl Draft {
     /// A drive that people call `name`, with the key and the citation of each source of its figures.
     pub(crate) fn new(name: &str, sources: Vec<(&'static str, String)>) -> Self {
-        Draft { name: name.into(), class: None, note: None, doubt: None, sources, figures: vec![] }
+        Draft {
+            name: name.into(),
+            class: None,
+            note: None,
+            doubt: None,
+            doubt_of_writes: None,
+            sources,
+            figures: vec![],
+        }
     }
 
     /// Adds a figure, whose `value` is written as in TOML; or replaces what stood there.
@@ -76,8 +86,10 @@ impl Draft {
         if let Some(note) = &self.note {
             let _ = writeln!(text, "note = {}", quoted(note));
         }
-        if let Some(doubt) = &self.doubt {
-            let _ = writeln!(text, "doubt = {}", quoted(doubt));
+        for (key, doubt) in [("doubt", &self.doubt), ("doubt_of_writes", &self.doubt_of_writes)] {
+            if let Some(doubt) = doubt {
+                let _ = writeln!(text, "{key} = {}", quoted(doubt));
+            }
         }
         text += "\n[sources]\n";
         for (key, citation) in &self.sources {

@@ -15,6 +15,7 @@ use sim::fs::kernel::{Cleaning, PageDaemon};
 use sim::fs::mounted::Costs;
 use sim::linux::md::RowCosts;
 use sim::{Deadline, Nanos, Order};
+use std::num::NonZeroU64;
 use store::known::IDEAL_HOST;
 
 figures! {
@@ -467,6 +468,11 @@ impl Host {
             })
         };
         counted.filter_map(limit).collect()
+    }
+
+    /// What the wire to the network volumes carries, in bytes a second: what the host lets pass, where that is said.
+    pub fn storage_wire(&self) -> Option<NonZeroU64> {
+        self.storage_per_s[1].and_then(NonZeroU64::new)
     }
 
     /// The time that a program takes to fill `bytes` from /dev/zero, in ns.

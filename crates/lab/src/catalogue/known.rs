@@ -18,6 +18,11 @@ impl From<&Drive> for KnownDrive {
             price_usd: drive.figures.price_usd,
             goes_with_instance: drive.figures.goes_with_instance,
             is_remote: drive.is_remote(),
+            one_size_mb_per_s: drive
+                .is_remote()
+                .then(|| drive.limits().ok())
+                .flatten()
+                .map(|limits| limits.media_bytes_per_s / 1e6),
             takes_one: drive.queue_depth() == 1,
             model_error_percent: drive.figures.model_error_percent,
             model_error_source: drive.sheet.source("model_error_percent").map(String::from),
@@ -59,7 +64,7 @@ mod tests {
         let promised = KnownDrive::from(&drive("980-pro-1tb").unwrap()).promised;
         let of = |what: &str| promised.iter().find(|of| of.what == what).unwrap();
         let rounded = |what: &str| (of(what).sheet_mb_per_s, of(what).modelled_mb_per_s.round());
-        assert_eq!(rounded("reads"), (7000.0, 2019.0));
+        assert_eq!(rounded("reads"), (7000.0, 2067.0));
         assert_eq!(rounded("writes"), (5000.0, 2315.0));
         assert!(KnownDrive::from(&drive("st18000nm000j").unwrap()).promised.is_empty());
     }

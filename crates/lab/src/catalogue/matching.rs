@@ -2,7 +2,7 @@
 
 use super::family::{Family, is_other_series};
 use super::naming::{few, stands_in, words};
-use super::{DRIVES, Kind, Model, Named};
+use super::{DRIVES, Kind, Model, Named, rented};
 use block::units::format_decimal;
 use std::cmp::Reverse;
 
@@ -11,12 +11,11 @@ use std::cmp::Reverse;
 pub enum Match {
     /// A drive of this name.
     Drive(String),
-    /// A cloud volume whose kind the device does not say; the name is that of the commonest.
-    Volume {
+    /// A volume or a disk of a cloud, of which the device does not say the kind; the name is that of the commonest, with its size
+    /// where that is provisioned.
+    Rented {
         /// The name.
         name: String,
-        /// Its size.
-        gib: u64,
     },
     /// No drive.
     None {
@@ -30,22 +29,6 @@ pub enum Match {
         of_instance: bool,
     },
 }
-
-/// What network volumes call themselves.
-const VOLUMES: [(&str, &str); 3] = [
-    ("amazonelasticblockstore", "ebs-gp3"),
-    ("persistentdisk", "gcp-pd-balanced"),
-    ("nvmecardpd", "gcp-pd-balanced"),
-];
-
-/// What disks of instances call themselves, and how the names of their provider's drives in the catalogue begin. That
-/// they go with an instance is all that they say.
-const INSTANCES: [(&str, &str); 4] = [
-    ("amazonec2nvmeinstancestorage", "AWS "),
-    ("microsoftnvmedirectdisk", "Azure "),
-    ("nvmecard", "Google "),
-    ("ephemeraldisk", "Google "),
-];
 
 /// Words that say nothing of one drive rather than another.
 const COMMON: [&str; 6] = ["samsung", "seagate", "wd", "ssd", "nvme", "sata"];
@@ -90,9 +73,8 @@ impl Match {
 /// which most is known.
 pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Match {
     let plain = plain(model);
-    if let Some((_, name)) = VOLUMES.iter().find(|(called, _)| plain.contains(called)) {
-        let gib = bytes.map_or(100, |bytes| (bytes >> 30).max(1));
-        return Match::Volume { name: (*name).into(), gib };
+    if let Some(volume) = rented::volume(&plain, bytes) {
+        return volume;
     }
     let known = DRIVES.named().unwrap_or_default();
     let mut best: Option<(bool, usize, Reverse<usize>, String)> = None;
@@ -116,9 +98,11 @@ pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Matc
         let drive = super::drive(name).ok()?;
         Some([bytes, drive.sectors() * block::SECTOR_BYTES])
     });
-    if let Some((_, provider)) = INSTANCES.iter().find(|(called, _)| plain.contains(called)) {
-        let of_size = bytes.map_or_else(Vec::new, |bytes| of_instances(provider, bytes, known));
-        return Match::None { nearest: None, of_size, sizes: None, of_instance: true };
+    if let Some(disk) = rented::of_instance(&plain, bytes, known.iter().map(|file| file.key)) {
+        return disk;
+    }
+    if let Some(name) = bytes.and_then(|bytes| cut_off(model, bytes, known)) {
+        return Match::Drive(name);
     }
     let nearest = best.map(|(.., name)| name).or_else(|| near(model, known, is_flash));
     let of_size = bytes.map_or_else(Vec::new, |bytes| {
@@ -138,20 +122,19 @@ pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Matc
     Match::None { nearest, of_size, sizes, of_instance: false }
 }
 
-/// The drives of a provider's instances that have this many bytes: exactly, where some do, since a provider's sizes are
-/// its own.
-fn of_instances(provider: &str, bytes: u64, known: &[Named]) -> Vec<String> {
-    let is_provider_s = |name: &str| {
-        goes_with_instance(name)
-            && super::drive(name).is_ok_and(|drive| drive.title.starts_with(provider))
+/// The drive whose name a model begins, where one alone has its size: SCSI cuts models off after 16 letters, so that `WDC
+/// WUH721818ALE6L4` is `WDC  WUH721818AL`.
+fn cut_off(model: &str, bytes: u64, known: &[Named]) -> Option<String> {
+    let last = model.split_whitespace().next_back()?.to_ascii_lowercase();
+    let is_number = last.len() >= CUT_OFF_MIN && last.contains(|c: char| c.is_ascii_digit());
+    let is_cut = is_number && (CUT_AT - 1..=CUT_AT).contains(&model.len());
+    let begins = |file: &&Named| {
+        has_size(file.key, bytes, CUT_OFF_SIZE)
+            && file.names.iter().any(|name| self::plain(name).starts_with(&self::plain(&last)))
     };
-    let within = |share: f64| {
-        let files = known.iter().map(|file| file.key);
-        let files = files.filter(|key| has_size(key, bytes, share) && is_provider_s(key));
-        files.map(str::to_string).collect::<Vec<String>>()
-    };
-    let exact = within(SAME_SIZE);
-    if exact.is_empty() { within(OF_SIZE) } else { exact }
+    let mut found = known.iter().filter(|_| is_cut).filter(begins);
+    let first = found.next()?;
+    found.next().is_none().then(|| first.key.to_string())
 }
 
 /// The drive of its sort, where that is known, whose name is nearest to a model.
@@ -241,8 +224,12 @@ pub(super) fn goes_with_instance(name: &str) -> bool {
     super::drive(name).is_ok_and(|drive| drive.figures.goes_with_instance)
 }
 
-/// Disks of instances of one size differ by less than this share: 1875 and 1900 GB are two sizes.
-const SAME_SIZE: f64 = 0.002;
+/// The letters of a model that SCSI's inquiry has place for.
+const CUT_AT: usize = 16;
+/// Fewer letters of a model's number are the beginning of too many.
+const CUT_OFF_MIN: usize = 8;
+/// Disks with one name of one size differ by less than this share.
+const CUT_OFF_SIZE: f64 = 0.002;
 
 /// Drives of one size differ by less than this share: 1000 and 1024 GB.
 pub(super) const OF_SIZE: f64 = 0.03;
@@ -361,14 +348,19 @@ mod tests {
         assert_eq!(of(amazon, 7_530_000_000_000), "i3en i7ie-7500gb im4gn-7500gb");
         let azure = of("Microsoft NVMe Direct Disk v2", 1_920_000_000_000);
         assert!(azure.split(' ').all(|name| name.starts_with("azure-")), "{azure}");
-        assert_eq!(of("nvme_card", 375 << 30), "gcp-local-ssd");
-        assert!(matches!(
-            matching("nvme_card-pd", Some(1 << 40), Some(true)),
-            Match::Volume { name, gib: 1024 } if name == "gcp-pd-balanced"
-        ));
-        assert_eq!(
-            matching("nvme_card", Some(375 << 30), Some(true)).why_none(),
-            "does not say its type of instance; of its size the catalogue has gcp-local-ssd"
-        );
+    }
+
+    /// SCSI has place for 16 letters of a model.
+    #[test]
+    fn a_model_that_is_cut_off_is_known_by_its_size() {
+        let of = |model: &str, bytes: u64| matching(model, Some(bytes), Some(false));
+        let whole = Match::Drive("wuh721818ale6l4".into());
+        assert_eq!(of("WDC  WUH721818AL", 18_000_207_937_536), whole);
+        assert_eq!(of("WDC WUH721818AL", 18_000_207_937_536), whole);
+        // Of another size, and not cut off.
+        let other = of("WDC  WUH721818AL", 16_000_900_661_248);
+        assert!(matches!(other, Match::None { .. }), "{other:?}");
+        let whole = of("MAKER WUH721818AL DISK", 18_000_207_937_536);
+        assert!(matches!(whole, Match::None { .. }), "{whole:?}");
     }
 }

@@ -52,6 +52,8 @@ pub struct Given {
     pub write_mb_per_s: Option<f64>,
     /// Where these rates and latencies are from; a data sheet where nothing is said.
     pub source: Option<String>,
+    /// What makes the cells doubtful ([`Grid::doubt`](super::Grid::doubt)).
+    pub doubt: Option<String>,
 }
 
 /// A fitted drive.
@@ -102,14 +104,17 @@ pub fn fit(cells: &[Cell], given: &Given) -> Result<Fit> {
     let interface = Interface::of(&carried, given);
     reads(&used, host_us, interface, &mut fitting);
     link::add(&mut fitting, &carried, interface)?;
-    writes(&used, (host_us, interface), given, &mut fitting);
+    let named = Given { name: Some(name.clone()), ..given.clone() };
+    writes(&used, (host_us, interface), &named, &mut fitting);
     search_units(&used, host_us, &mut fitting)?;
     let text = super::file::write(&fitting);
     let drive = catalogue::drive_from(&name, &text)?;
     // It is of another state than the others, which are fitted without it.
     used.extend(steady.clone());
     all.extend(steady);
-    fitting.doubt(doubt(&drive, &all)?);
+    let doubts: Vec<String> =
+        [given.doubt.clone(), doubt(&drive, &all)?].into_iter().flatten().collect();
+    fitting.doubt((!doubts.is_empty()).then(|| doubts.join("; ")));
     let drive = catalogue::drive_from(&name, &super::file::write(&fitting))?;
     Ok(Fit { fitting, drive, used, rest })
 }
@@ -158,20 +163,37 @@ const SMALL_BYTES: u32 = 16_384;
 fn refuse_disks(cells: &[Cell]) -> Result<()> {
     let is_small = |cell: &&Cell| {
         let is_read = cell.random && !cell.writes && cell.mix.is_none();
-        is_read && cell.in_flight() == 1 && cell.drives == 1 && cell.bytes <= SMALL_BYTES
+        is_read && cell.drives == 1 && cell.bytes <= SMALL_BYTES
     };
     // A mean may be one of stalls.
     let usual_us =
         |cell: &Cell| cell.p50_us.map_or(1e6 / cell.iops, |p50| p50.min(1e6 / cell.iops));
-    let slow = cells.iter().filter(is_small).find(|cell| usual_us(cell) > FLASH_READ_MAX_US);
-    let Some(slow) = slow else { return Ok(()) };
+    let small = || cells.iter().filter(is_small);
+    let alone = small().filter(|cell| cell.in_flight() == 1);
+    let alone = alone.into_iter().find(|cell| usual_us(cell) > FLASH_READ_MAX_US);
+    // Many reads at a time are more than one after the other, on a disk and on flash.
+    let few = small().filter(|cell| cell.in_flight() > 1);
+    let few = few.max_by(|a, b| a.iops.total_cmp(&b.iops));
+    let few = few.filter(|cell| cell.iops < 1e6 / FLASH_READ_MAX_US);
+    let said = match (alone, few) {
+        (Some(slow), _) => format!(
+            "{} ({slow}): a read alone takes {:.3} ms, and one of flash at most {} ms",
+            slow.device,
+            usual_us(slow) / 1e3,
+            FLASH_READ_MAX_US / 1e3
+        ),
+        (None, Some(slow)) => format!(
+            "{} ({slow}): {:.0} random reads a second at most, and flash makes {:.0} one after the other",
+            slow.device,
+            slow.iops,
+            1e6 / FLASH_READ_MAX_US
+        ),
+        (None, None) => return Ok(()),
+    };
     Err(Error::input(format!(
-        "{} ({slow}): a read alone takes {:.3} ms, and one of flash at most {} ms: this looks like a disk that turns; measure \
-         such a disk with `ileave drives probe --rotating`, or give `--rpm` and `--read-mb` of its data sheet without \
-         results; for a cloud volume as slow as that, take one of the catalogue (`ileave drives`)",
-        slow.device,
-        usual_us(slow) / 1e3,
-        FLASH_READ_MAX_US / 1e3
+        "{said}: this looks like a disk that turns; measure such a disk with `ileave drives probe --rotating`, or give \
+         `--rpm` and `--read-mb` of its data sheet without results; for a cloud volume as slow as that, take one of the \
+         catalogue (`ileave drives`)"
     )))
 }
 

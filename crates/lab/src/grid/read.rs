@@ -1,10 +1,9 @@
 //! Cells from CSV files and from fio's JSON.
 
 use super::Cell;
-use super::rows::{self, BYTES_MAX, IN_FLIGHT_MAX};
+use super::fio::read_fio;
+use super::rows::{self, IN_FLIGHT_MAX};
 use crate::error::{Error, Result};
-use block::SECTOR_BYTES;
-use serde_json::Value as Json;
 
 /// Cells of a file, and what was left out of it.
 #[derive(Clone, Debug, Default)]
@@ -13,10 +12,12 @@ pub struct Grid {
     pub cells: Vec<Cell>,
     /// Rows that were left out, with the reason and how many there were.
     pub left_out: Vec<(String, usize)>,
+    /// What makes the cells doubtful.
+    pub doubt: Option<String>,
 }
 
 impl Grid {
-    fn leave_out(&mut self, why: &str) {
+    pub(super) fn leave_out(&mut self, why: &str) {
         leave_out(&mut self.left_out, why);
     }
 
@@ -24,6 +25,7 @@ impl Grid {
     pub fn add(&mut self, other: Grid) {
         self.cells.extend(other.cells);
         self.left_out.extend(other.left_out);
+        self.doubt = self.doubt.take().or(other.doubt);
     }
 
     /// The devices that its cells are of.
@@ -163,79 +165,6 @@ fn operation(rw: &str) -> Option<(bool, bool, bool)> {
         "randrw:write" => (true, true, true),
         _ => return None,
     })
-}
-
-/// Why a job of fio's measured nothing, if so. One that failed may have moved something before.
-fn useless(job: &Json) -> Option<String> {
-    let error = job["error"].as_i64().filter(|error| *error != 0);
-    let moved = ["read", "write"].iter().any(|way| job[way]["iops"].as_f64().unwrap_or(0.0) > 0.0);
-    let failed = error.map(|error| format!("it ended with the error {error}; see fio's log"));
-    failed.or_else(|| (!moved).then(|| "it has no reads or writes".into()))
-}
-
-fn read_fio(label: &str, text: &str) -> Result<Grid> {
-    let start = text.find('{').unwrap_or(0);
-    let json: Json = serde_json::from_str(&text[start..])
-        .map_err(|error| Error::input(format!("{label}: {error}; is it fio's JSON?")))?;
-    let wrong = |what: &str| Error::input(format!("{label}: {what}"));
-    let jobs = json["jobs"]
-        .as_array()
-        .ok_or_else(|| wrong("there is no list `jobs`; run fio with --output-format=json"))?;
-    let mut grid = Grid::default();
-    for job in jobs {
-        if let Some(why) = useless(job) {
-            grid.leave_out(&format!("job `{}`: {why}", job["jobname"].as_str().unwrap_or("?")));
-            continue;
-        }
-        let option = |name: &str| -> Option<&str> {
-            job["job options"][name].as_str().or_else(|| json["global options"][name].as_str())
-        };
-        let rw = option("rw").or_else(|| option("readwrite")).unwrap_or("read");
-        let count = |name: &str| {
-            let count = option(name).and_then(|text| text.parse().ok()).unwrap_or(1);
-            u32::clamp(count, 1, IN_FLIGHT_MAX)
-        };
-        let bytes = block::units::parse_bytes(option("bs").unwrap_or("4k"))
-            .map_err(|error| wrong(&format!("`bs`: {error}")))?;
-        let is_size = (SECTOR_BYTES..=BYTES_MAX.into()).contains(&bytes);
-        if !is_size {
-            return Err(wrong(&format!(
-                "`bs`: {bytes} is not from 512 to {BYTES_MAX} bytes; correct it"
-            )));
-        }
-        let mixed = matches!(rw, "randrw" | "rw" | "readwrite");
-        for way in ["read", "write"] {
-            let part = &job[way];
-            let iops = part["iops"].as_f64().unwrap_or(0.0);
-            if iops <= 0.0 {
-                continue;
-            }
-            let percentile = |name: &str| part["clat_ns"]["percentile"][name].as_f64();
-            let in_us = |ns: Option<f64>| ns.map(|ns| ns / 1e3);
-            grid.cells.push(Cell {
-                drives: 1,
-                device: option("filename").unwrap_or("drive").into(),
-                run: String::new(),
-                writes: way == "write",
-                random: rw.starts_with("rand"),
-                steady: false,
-                mix: mixed.then(|| count("rwmixread")),
-                bytes: bytes as u32,
-                depth: count("iodepth"),
-                jobs: count("numjobs"),
-                engine: option("ioengine").unwrap_or("psync").into(),
-                iops,
-                mean_us: in_us(part["lat_ns"]["mean"].as_f64()),
-                p50_us: in_us(percentile("50.000000")),
-                p99_us: in_us(percentile("99.000000")),
-            });
-        }
-    }
-    if grid.cells.is_empty() {
-        let why = grid.left_out.first().map_or(String::new(), |(why, _)| format!(": {why}"));
-        return Err(wrong(&format!("no job moved anything{why}")));
-    }
-    Ok(grid)
 }
 
 #[cfg(test)]

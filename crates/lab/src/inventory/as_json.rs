@@ -52,7 +52,7 @@ impl Inventory {
 fn drive_json(found: &Match) -> Map<String, Json> {
     let (drive, is_certain, others): (Option<String>, bool, &[String]) = match found {
         Match::Drive(name) => (Some(name.clone()), true, &[]),
-        Match::Volume { name, gib } => (Some(format!("{name}[size={gib}GiB]")), false, &[]),
+        Match::Rented { name } => (Some(name.clone()), false, &[]),
         Match::None { of_size, .. } => (None, false, of_size),
     };
     let keys = [

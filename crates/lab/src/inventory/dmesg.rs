@@ -143,7 +143,7 @@ fn linux_model(line: &str) -> Option<(&str, String)> {
     let words: Vec<&str> = rest.split_whitespace().collect();
     // The vendor first and the revision last.
     let model = words.get(1..words.len().checked_sub(1)?)?;
-    Some((address, model.join(" ")))
+    Some((address, super::with_vendor(words[0], model.join(" "))))
 }
 
 /// `sd 0:0:0:0: [sda] 35156656128 512-byte logical blocks: (…)`.

@@ -70,7 +70,8 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
     let this_disk = if kind == "disk" { Some(name.as_str()) } else { disk };
     if kind == "disk" {
         let number = Some(text(device, "maj:min")).filter(|number| !number.is_empty());
-        let (model, bytes) = (text(device, "model"), size(device, "size"));
+        let model = super::with_vendor(&text(device, "vendor"), text(device, "model"));
+        let bytes = size(device, "size");
         let (ids, holds, turns) = (Ids::of(device), Holds::of(device), turns(device));
         // A card reader without a card.
         if bytes == Some(0) {

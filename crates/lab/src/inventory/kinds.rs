@@ -36,8 +36,8 @@ pub fn kinds<'i>(disks: impl IntoIterator<Item = &'i HeldDisk>) -> Vec<Kind<'i>>
     for disk in disks {
         let found = matching(&disk.model, disk.bytes, disk.is_flash());
         let is_same = |kind: &&mut Kind<'_>| {
-            let named = kind.is_known() || kind.disks.iter().all(|one| one.model == disk.model);
-            kind.found == found && named
+            let is_named = kind.is_known() || kind.disks.iter().all(|one| is_called_as(one, disk));
+            kind.found == found && is_named
         };
         match kinds.iter_mut().find(is_same) {
             Some(kind) => kind.disks.push(disk),
@@ -46,6 +46,20 @@ pub fn kinds<'i>(disks: impl IntoIterator<Item = &'i HeldDisk>) -> Vec<Kind<'i>>
     }
     kinds
 }
+
+/// Whether two disks that are in no catalogue call themselves the same. Without a model they are of one kind where one driver has
+/// them: a disk of virtio and persistent memory are not.
+fn is_called_as(one: &HeldDisk, other: &HeldDisk) -> bool {
+    let driver = |disk: &'_ HeldDisk| -> String {
+        let letters = disk.device.trim_start_matches("/dev/").chars();
+        letters.take_while(char::is_ascii_alphabetic).take(DRIVER_LETTERS).collect()
+    };
+    let is_same_driver = || one.bytes == other.bytes && driver(one) == driver(other);
+    one.model == other.model && (!one.model.is_empty() || is_same_driver())
+}
+
+/// As many letters name a driver as tell `vda` and `pmem0` apart.
+const DRIVER_LETTERS: usize = 2;
 
 impl Inventory {
     /// The disks that nothing is built of, with why: those of the running system, and those that an array has given up.

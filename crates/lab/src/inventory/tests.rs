@@ -286,6 +286,54 @@ fn pools_say_what_is_not_modelled() {
     assert_eq!((level.as_str(), drives.len()), ("raid6", 4));
 }
 
+/// Two raidz2 of six and a dRAID of 24 were one wide RAID 6 each.
+#[test]
+fn vdevs_side_by_side_are_arrays_side_by_side() {
+    let pool = |vdevs: &[(&str, usize)]| {
+        let mut lines = String::new();
+        let mut disks = 0_u8;
+        for (name, count) in vdevs {
+            lines += &format!("\t  {name}  ONLINE\n");
+            for _ in 0..*count {
+                lines += &format!("\t    sd{}  ONLINE\n", char::from(b'a' + disks));
+                disks += 1;
+            }
+        }
+        let text = format!("  pool: tank\nconfig:\n\n\ttank  ONLINE\n{lines}\nerrors: No\n");
+        let disks = lsblk("ST18000NM000J", 18_000_207_937_536, disks.into());
+        let text = experiment(&[&disks, &text]).unwrap();
+        let (level, _, drives) = planned(&text);
+        let note = text.lines().find(|line| line.contains("the nearest")).unwrap().to_string();
+        (level, drives.len(), note)
+    };
+    let found = |vdevs: &[(&str, usize)], level: &str, drives: usize, note: &str| {
+        let (is, count, said) = pool(vdevs);
+        assert_eq!((is.as_str(), count), (level, drives), "{vdevs:?}");
+        assert!(said.contains(note), "{said}");
+    };
+    found(&[("raidz2-0", 6), ("raidz2-1", 6)], "md-raid60-2", 12, "; RAID 60 of 2 arrays is");
+    found(&[("raidz1-0", 4), ("raidz1-1", 4), ("raidz1-2", 4)], "md-raid50-3", 12, "RAID 50 of 3");
+    found(&[("raidz3-0", 6), ("raidz3-1", 6)], "md-raid60-2", 12, "a third parity");
+    found(&[("raidz2-0", 6), ("raidz2-1", 5)], "raid6", 11, "there are 2 groups of them");
+    found(&[("mirror-0", 2), ("mirror-1", 2)], "raid10", 4, "RAID 10 is the nearest");
+    found(&[("draid2:8d:24c:2s-0", 24)], "md-raid60-2", 22, "dRAID spreads its groups");
+    found(&[("draid1:4d:10c:0s-0", 10)], "md-raid50-2", 10, "RAID 50 of 2 arrays");
+    found(&[("draid2:4d:7c:1s-0", 7)], "raid6", 6, "; RAID 6 is the nearest");
+}
+
+/// Room on the disks of a dRAID was taken for a vdev.
+#[test]
+fn room_of_a_draid_is_no_disk() {
+    let pool = "  pool: tank\nconfig:\n\n\ttank  DEGRADED\n\t  draid2:4d:7c:1s-0  DEGRADED\n\t    sda  ONLINE\n\
+                \t    spare-1  DEGRADED\n\t      sdb  UNAVAIL\n\t      draid2-0-0  ONLINE\n\t    sdc  ONLINE\n\
+                \t    sdd  ONLINE\n\t    sde  ONLINE\n\t    sdf  ONLINE\n\t    sdg  ONLINE\n\
+                \tspares\n\t  draid2-0-0  INUSE\n\nerrors: No\n";
+    let text = experiment(&[&lsblk("ST18000NM000J", 18_000_207_937_536, 7), pool]).unwrap();
+    assert_eq!(planned(&text).2.len(), 6);
+    assert!(text.contains("failed = \"1\"") && !text.contains("draid2-0-0"), "{text}");
+    assert!(text.contains("# Left out: as many members as dRAID keeps free"), "{text}");
+}
+
 #[test]
 fn what_is_not_known_is_said() {
     let fails = |files: &[&str]| experiment(files).unwrap_err().to_string();
@@ -326,6 +374,35 @@ fn disks_of_several_kinds_are_no_volume() {
     let text = experiment(&[&lsblk(&disks[..1])]).unwrap();
     assert!(text.starts_with("# What was found. First make nvme0n1.toml, or"), "{text}");
     assert!(text.contains("level = \"single\""), "{text}");
+}
+
+/// A disk of virtio and one of persistent memory, both without a model, were two of one kind; Google's disks were told to be one of
+/// Amazon's kinds, and those of Azure were not known.
+#[test]
+fn what_clouds_call_their_disks_is_read() {
+    let disk = |name: &str, vendor: &str, model: &str, bytes: u64| {
+        format!(
+            r#"{{"name":"{name}","type":"disk","vendor":"{vendor}  ","model":"{model}","size":{bytes}}}"#
+        )
+    };
+    let of = |disks: &[String]| {
+        experiment(&[&format!("{{\"blockdevices\":[{}]}}", disks.join(","))]).unwrap()
+    };
+    let none = of(&["vda", "vdb", "pmem0"].map(|name| disk(name, "", "", 100 << 30)));
+    assert!(none.contains("# Left out: a disk without a model: pmem0."), "{none}");
+    assert!(none.contains(r#"{ model = "vda.toml", count = 2 }"#), "{none}");
+    let google = of(&["sdb", "sdc"].map(|name| disk(name, "Google", "PersistentDisk", 500 << 30)));
+    assert!(google.contains("write pd-standard, pd-balanced, pd-ssd, hyperdisk-"), "{google}");
+    assert!(!google.contains("gp2"), "{google}");
+    assert_eq!(planned(&google).2, ["gcp-pd-balanced[size=500GiB]"; 2]);
+    let local = [0, 1, 2, 3]
+        .map(|at| disk(&format!("nvme{at}n1"), "", &format!("nvme_card{at}"), 375 << 30));
+    assert_eq!(planned(&of(&local)).2, ["gcp-local-ssd"; 4]);
+    let azure = of(&["sdb", "sdc"].map(|name| disk(name, "Msft", "Virtual Disk", 1 << 40)));
+    assert_eq!(planned(&azure).2, ["azure-p30"; 2]);
+    let messages = "scsi 0:0:0:0: Direct-Access     Msft     Virtual Disk     1.0  PQ: 0 ANSI: 5\n\
+                    sd 0:0:0:0: [sdb] 2147483648 512-byte logical blocks: (1.10 TB/1.00 TiB)\n";
+    assert_eq!(planned(&experiment(&[messages]).unwrap()).2, ["azure-p30"]);
 }
 
 /// Disks of one model need one file.

@@ -1,7 +1,7 @@
 //! An inventory as an experiment, its disks matched with the catalogue.
 
 use super::{HeldDisk, HeldVolume, Inventory, Kind, kinds};
-use crate::catalogue::{Match, OWN_FILE};
+use crate::catalogue::{Match, OWN_FILE, rented};
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Plan};
 use crate::rig::Rig as _;
@@ -222,11 +222,13 @@ fn write_drives(text: &mut String, disks: &[&HeldDisk]) -> Vec<String> {
         let device = kind.devices()[0];
         tables.push(match &kind.found {
             Match::Drive(name) => format!("model = \"{name}\""),
-            Match::Volume { name, gib } => {
-                let which = "gp2, gp3, io1, io2, st1 or sc1, and what is provisioned";
-                let model = printable(kind.model());
+            Match::Rented { name } => {
+                let (which, model) = (rented::others(name), printable(kind.model()));
                 let _ = writeln!(text, "# {model}: the device does not say which; write {which}.");
-                format!("model = \"{name}\", size = \"{gib}GiB\"")
+                match name.strip_suffix(']').and_then(|name| name.split_once("[size=")) {
+                    Some((name, size)) => format!("model = \"{name}\", size = \"{size}\""),
+                    None => format!("model = \"{name}\""),
+                }
             }
             Match::None { .. } => {
                 let why = kind.found.why_none();

@@ -18,6 +18,7 @@
 //! What stands below `replacing` or `spare` is one member.
 
 use super::{HeldVolume, Inventory};
+use block::layout::Level;
 
 /// What is not at the top of a pool's data, and what is said of it.
 const BESIDE: [(&str, &str, &str); 5] = [
@@ -114,13 +115,14 @@ impl Pool {
             return;
         }
         let is_vdev = is_called(name, &["mirror", "raidz", "raidz1", "raidz2", "raidz3"])
-            || name.starts_with("draid");
+            || Draid::read(name).is_some();
         let is_pair = is_called(name, &["replacing", "spare"]);
         if self.beside.is_some() {
             // A spare in use stands among the members, too.
             let is_member = rest.first() == Some(&"INUSE");
             let is_group = is_vdev || is_pair || is_member;
-            if let Some((_, devices)) = self.left_out.last_mut().filter(|_| !is_group) {
+            let is_room = is_room_of_draid(name);
+            if let Some((_, devices)) = self.left_out.last_mut().filter(|_| !is_group && !is_room) {
                 devices.push(name.rsplit('/').next().unwrap_or(name).to_string());
             }
         } else if is_pair {
@@ -150,8 +152,10 @@ impl Pool {
             Some((first, _)) => return self.take_member(first.clone()),
             None => return,
         };
-        let Some(mut other) = others.iter().rfind(|other| other.state != State::Down).cloned()
-        else {
+        // Room on the other disks is no disk that could stand for it.
+        let is_disk =
+            |other: &&Leaf| other.state != State::Down && !is_room_of_draid(&other.device);
+        let Some(mut other) = others.iter().rfind(is_disk).cloned() else {
             return self.take_member(first);
         };
         if first.state == State::Down && first.word != "OFFLINE" {
@@ -166,18 +170,25 @@ impl Pool {
 
     fn volume(mut self) -> Option<HeldVolume> {
         self.end_pair();
+        let spares = self.without_spare_room();
         if self.members.is_empty() {
             return None;
         }
         let (level, note) = self.level();
         let mut volume = HeldVolume {
             name: self.name,
-            level: level.into(),
+            level,
             note: Some(note),
             faulty: self.faulty,
             is_without_chunk: true,
             ..HeldVolume::default()
         };
+        if spares > 0 {
+            let said = format!(
+                "Left out: as many members as dRAID keeps free on all of them, {spares}, its distributed spares"
+            );
+            volume.said.push(said);
+        }
         for (place, Leaf { device, state, word }) in self.members.into_iter().enumerate() {
             let what = match state {
                 State::Up => None,
@@ -199,45 +210,128 @@ impl Pool {
         Some(volume)
     }
 
-    /// How many members each mirror has, where all have as many.
+    /// Takes from each dRAID as many members that are up as its spare room is worth; returns how many.
+    fn without_spare_room(&mut self) -> usize {
+        let mut taken = 0;
+        for at in (0..self.groups.len()).rev() {
+            let Some(draid) = Draid::read(&self.groups[at].0) else { continue };
+            let (start, end) = (self.groups[at].1, self.end_of(at));
+            let up = (start..end).rev().filter(|&place| self.members[place].state == State::Up);
+            let places: Vec<usize> = up.take(draid.spares).collect();
+            for &place in &places {
+                self.members.remove(place);
+            }
+            self.groups[at + 1..].iter_mut().for_each(|(_, before)| *before -= places.len());
+            taken += places.len();
+        }
+        taken
+    }
+
+    /// Where the members of a vdev end.
+    fn end_of(&self, at: usize) -> usize {
+        self.groups.get(at + 1).map_or(self.members.len(), |(_, before)| *before)
+    }
+
+    /// How many members each vdev has, where all have as many.
     fn width(&self) -> Option<usize> {
-        let starts = self.groups.iter().map(|(_, before)| *before);
-        let ends = starts.clone().skip(1).chain([self.members.len()]);
-        let mut widths = starts.zip(ends).map(|(start, end)| end - start);
+        let mut widths = (0..self.groups.len()).map(|at| self.end_of(at) - self.groups[at].1);
         let first = widths.next()?;
         widths.all(|width| width == first).then_some(first)
     }
 
-    /// The nearest level, and what it leaves out.
-    fn level(&self) -> (&'static str, String) {
-        let called =
-            |start: &str| self.groups.iter().filter(|(name, _)| name.starts_with(start)).count();
-        let raidz = called("raidz");
-        let parity = |level: &'static str, nearest: &str| {
-            let more = match raidz {
-                1 => String::new(),
-                many => format!(", and there are {many} vdevs of them"),
-            };
-            let note = format!(
-                "raidz stripes are as long as a block{more}, which is not modelled; {nearest} is the nearest"
-            );
-            (level, note)
+    /// The arrays with parity that a pool with raidz or dRAID is like: how many of how much parity, and whether they are dRAID's.
+    fn parity(&self) -> Option<(usize, u32, bool)> {
+        let draids: Vec<Draid> =
+            self.groups.iter().filter_map(|(name, _)| Draid::read(name)).collect();
+        let raidz = |name: &str| match name.strip_prefix("raidz")?.chars().next() {
+            Some('2') => Some(2),
+            Some('3') => Some(3),
+            _ => Some(1),
         };
-        if called("raidz2") + called("raidz3") > 0 {
-            parity("raid6", "RAID 6")
-        } else if raidz > 0 {
-            parity("raid5", "RAID 5")
-        } else if called("draid") > 0 {
-            ("raid6", "dRAID is not modelled; RAID 6 is the nearest".into())
-        } else if called("mirror") > 1 {
-            let level = if self.width() == Some(3) { "md-raid10-n3" } else { "raid10" };
-            (level, "ZFS deals blocks to its mirrors by free room; RAID 10 is the nearest".into())
-        } else if called("mirror") == 1 {
-            ("mirror", "ZFS writes elsewhere what is changed, which is not modelled".into())
-        } else {
-            ("stripe", "ZFS deals blocks to its disks by free room; a stripe is the nearest".into())
-        }
+        let of_raidz = self.groups.iter().filter_map(|(name, _)| raidz(name)).max();
+        let Some(draid) = draids.first() else {
+            return of_raidz.map(|parity| (self.groups.len(), parity, false));
+        };
+        // A group of dRAID is spread over all disks: as many as it would fill are side by side.
+        let width = draid.data + draid.parity as usize;
+        let each = self.width().map_or(1, |members| (members + width / 2) / width).max(1);
+        Some((self.groups.len() * each, draid.parity, true))
     }
+
+    /// The nearest level, and what it leaves out.
+    fn level(&self) -> (String, String) {
+        if let Some((arrays, parity, is_draid)) = self.parity() {
+            return self.level_of_parity(arrays, parity, is_draid);
+        }
+        let mirrors = self.groups.iter().filter(|(name, _)| name.starts_with("mirror")).count();
+        let (level, note) = match mirrors {
+            0 => ("stripe", "ZFS deals blocks to its disks by free room; a stripe is the nearest"),
+            1 => ("mirror", "ZFS writes elsewhere what is changed, which is not modelled"),
+            _ => {
+                let level = match self.width() {
+                    Some(3) => "md-raid10-n3",
+                    Some(4) => "md-raid10-n4",
+                    _ => "raid10",
+                };
+                (level, "ZFS deals blocks to its mirrors by free room; RAID 10 is the nearest")
+            }
+        };
+        (level.into(), note.into())
+    }
+
+    /// The nearest of the levels with parity: as many arrays side by side as there are, or one of all members.
+    fn level_of_parity(&self, arrays: usize, parity: u32, is_draid: bool) -> (String, String) {
+        let raid = if parity == 1 { 5 } else { 6 };
+        let members = self.members.len();
+        let nested = format!("md-raid{raid}0-{arrays}");
+        let is_even = self.width().is_some() && members.is_multiple_of(arrays);
+        let can = nested.parse::<Level>().is_ok_and(|level| members >= level.members_min());
+        let (level, nearest) = match arrays {
+            2.. if is_even && can => (nested, format!("RAID {raid}0 of {arrays} arrays")),
+            _ => (format!("raid{raid}"), format!("RAID {raid}")),
+        };
+        let third = if parity == 3 { ", and there is a third parity" } else { "" };
+        let is_one = arrays > 1 && !level.starts_with("md-");
+        let many =
+            if is_one { format!(", and there are {arrays} groups of them") } else { String::new() };
+        let how = if is_draid {
+            "dRAID spreads its groups over all disks"
+        } else {
+            "raidz stripes are as long as a block"
+        };
+        (level, format!("{how}{many}{third}, which is not modelled; {nearest} is the nearest"))
+    }
+}
+
+/// What the name of a dRAID says: `draid2:8d:24c:2s-0` has groups of 8 and 2 parities, and room for 2 spares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Draid {
+    parity: u32,
+    data: usize,
+    spares: usize,
+}
+
+impl Draid {
+    fn read(name: &str) -> Option<Self> {
+        if is_room_of_draid(name) {
+            return None;
+        }
+        let rest = name.strip_prefix("draid")?;
+        let rest = rest.split_once('-').map_or(rest, |(rest, _)| rest);
+        let mut parts = rest.split(':');
+        let parity = parts.next().and_then(|digit| digit.parse().ok()).unwrap_or(1);
+        let parts: Vec<&str> = parts.collect();
+        let part = |unit: char| -> Option<usize> {
+            parts.iter().find_map(|part| part.strip_suffix(unit)?.parse().ok())
+        };
+        // Without a width its groups have 8 disks of data (zpoolconcepts(7)).
+        Some(Draid { parity, data: part('d').unwrap_or(8), spares: part('s').unwrap_or(0) })
+    }
+}
+
+/// Whether it is room for a spare on the disks of a dRAID: `draid2-0-1`.
+fn is_room_of_draid(name: &str) -> bool {
+    name.starts_with("draid") && name.matches('-').count() == 2
 }
 
 /// Whether it is one of these words, with or without a number: `mirror-0`, and `mirror` of older versions.

@@ -60,7 +60,7 @@ fn throttled(setup: &Setup, mut drives: Box<dyn Device>) -> Result<Box<dyn Devic
     }
     let throttle = Throttle::new(drives, &limits, remote);
     let throttle = throttle.map_err(|error| Error::input(format!("`host`: {error}")))?;
-    Ok(throttle.into())
+    Ok(throttle.over_wire(setup.host.storage_wire()).into())
 }
 
 fn on_buses(setup: &Setup, disks: Vec<Drive>) -> Option<Box<dyn Device>> {

@@ -5,6 +5,7 @@ use crate::cloud::{CloudError, Gate, Limit, Meter};
 use crate::wrapper::{Io, Policy, Wrapper};
 use crate::{Device, Nanos, Part, Spent};
 use block::SECTOR_BYTES;
+use std::num::NonZeroU64;
 
 /// Limits what passes to some of the targets below, together.
 pub type Throttle<D> = Wrapper<Allowance, D>;
@@ -16,6 +17,8 @@ pub struct Allowance {
     meter: Meter,
     /// Which targets it counts.
     counted: Vec<bool>,
+    /// What the wire to them carries, if that is known: bytes take at least so long.
+    wire_bytes_per_s: Option<NonZeroU64>,
     /// Requests that wait, and when each passes, in order.
     waiting: Held,
     /// When the last request arrived.
@@ -41,7 +44,23 @@ impl<D: Device> Throttle<D> {
         // Nothing is merged here, so that nobody has to say when what was charged is done.
         let meter = Meter::new(UNIT_BYTES, false);
         let waiting = Held::default();
-        Ok(Wrapper::around(below, Allowance { gate, meter, counted, waiting, arrived_at: 0 }))
+        let allowance =
+            Allowance { gate, meter, counted, wire_bytes_per_s: None, waiting, arrived_at: 0 };
+        Ok(Wrapper::around(below, allowance))
+    }
+
+    /// What passes goes over a wire that carries no more than this: 1 MiB at 500 MB/s takes 2.1 ms, whatever was saved up.
+    #[must_use]
+    pub fn over_wire(mut self, bytes_per_s: Option<NonZeroU64>) -> Self {
+        self.policy_mut().wire_bytes_per_s = bytes_per_s;
+        self
+    }
+}
+
+impl Allowance {
+    fn on_wire_ns(&self, bytes: u64) -> Nanos {
+        self.wire_bytes_per_s
+            .map_or(0, |rate| (u128::from(bytes) * 1_000_000_000 / u128::from(rate.get())) as Nanos)
     }
 }
 
@@ -57,7 +76,9 @@ impl Policy for Allowance {
         self.arrived_at = now;
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         let cost = self.meter.charge(now, request.op, request.sector, bytes);
-        let (at, limit) = self.gate.pass(now, &cost);
+        let (passes_at, limit) = self.gate.pass(now, &cost);
+        let limit = if passes_at == now { Part::BYTE_LIMIT } else { limit };
+        let at = passes_at + self.on_wire_ns(cost.bytes);
         if at == now {
             return io.send(now, slot, 0, request);
         }

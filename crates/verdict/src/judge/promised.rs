@@ -51,8 +51,8 @@ fn of_kind(manifest: &Manifest, what: &str) -> Vec<Point> {
             _ => format!("short writes, or drives in a faster slot, may be up to {more} as fast"),
         };
         let text = format!(
-            "the data sheet promises {:.0} MB/s of {what} in order; the model makes {:.0} at most, as measured in the state \
-             {state}: {faster}",
+            "the data sheet promises {:.0} MB/s of {what} in order; the model makes {:.0} at most by commands of 64 KiB \
+             and more, as measured in the state {state}: {faster}",
             below.sheet_mb_per_s, below.modelled_mb_per_s
         );
         match told.iter_mut().find(|(other, _)| *other == text) {
@@ -163,8 +163,8 @@ mod tests {
         assert_eq!(
             doubts("op = 'read'\nblock = '128KiB'", 2019.0),
             [
-                "mx200-250gb: the data sheet promises 7000 MB/s of reads in order; the model makes 2019 at most, as measured in \
-              the state random: data written in order, or drives in a faster slot, may be read up to 3.5 times as fast"
+                "mx200-250gb: the data sheet promises 7000 MB/s of reads in order; the model makes 2019 at most by commands \
+              of 64 KiB and more, as measured in the state random: data written in order, or drives in a faster slot, may be read up to 3.5 times as fast"
             ]
         );
         let of_writes = doubts("op = 'write'\nblock = '128KiB'", 2019.0);

@@ -3,7 +3,7 @@
 use super::{cells, error, left_out, listed, signed_error};
 use crate::commands::print_json;
 use crate::flags::ValidateFlags;
-use lab::catalogue::{self, Drive};
+use lab::catalogue::{self, Drive, Match};
 use lab::grid::{
     self, Cliff, Group, JudgedLoad, JudgedSeries, Loads, Measurements, Series, series_devices,
     series_of_device,
@@ -16,20 +16,50 @@ use verdict::tables::table;
 /// Compares a drive with what was measured.
 pub(crate) fn validate(name: &str, flags: &ValidateFlags) -> Result<String> {
     let drive = catalogue::drive(name).map_err(|error| error.context("`--drive`"))?;
-    match super::read(&flags.directory, grid::measurements)? {
+    let (device, text) = match super::read(&flags.directory, grid::measurements)? {
         Measurements::Cells(grid) => {
             let wanted = wanted(&drive, &grid.devices(), flags);
-            of_cells(&drive, &grid.of_device(wanted.as_deref())?, flags)
+            let grid = grid.of_device(wanted.as_deref())?;
+            (first(&grid.devices()), of_cells(&drive, &grid, flags)?)
         }
         Measurements::Loads(loads) => {
             let wanted = wanted(&drive, &loads.devices(), flags);
-            of_loads(&drive, &loads.of_device(wanted.as_deref())?, flags)
+            let loads = loads.of_device(wanted.as_deref())?;
+            (first(&loads.devices()), of_loads(&drive, &loads, flags)?)
         }
         Measurements::Series(series) => {
             let wanted = wanted(&drive, &series_devices(&series), flags);
-            of_series(&drive, &series_of_device(series, wanted.as_deref())?, flags)
+            let series = series_of_device(series, wanted.as_deref())?;
+            (first(&series_devices(&series)), of_series(&drive, &series, flags)?)
         }
+    };
+    match device.filter(|device| !flags.json && is_another(&drive, device)) {
+        Some(device) => Ok(format!(
+            "note: measured on `{device}`, and that is no name of {}\n{text}",
+            drive.title
+        )),
+        None => Ok(text),
     }
+}
+
+fn first(devices: &[&str]) -> Option<String> {
+    devices.first().map(ToString::to_string)
+}
+
+/// Whether a device has a name, and another than the drive. A path or what fio is told says nothing of that.
+fn is_another(drive: &Drive, device: &str) -> bool {
+    let plain = |name: &str| -> String {
+        name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let own = plain(device);
+    let is_same = |name: &str| {
+        let name = plain(name);
+        name.contains(&own) || own.contains(&name)
+    };
+    let is_nameless = device.contains('/') || matches!(device, "" | "drive");
+    let is_its_own = drive.names().iter().any(|name| is_same(name));
+    let is_meant = catalogue::matching(device, None, None) == Match::Drive(drive.name.clone());
+    !is_nameless && !is_its_own && !is_meant
 }
 
 /// Which device is meant: the one that is asked for, or the drive itself.

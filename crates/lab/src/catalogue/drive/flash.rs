@@ -147,6 +147,9 @@ pub struct Flash {
     label: String,
 }
 
+/// The shortest and the longest command of long reads, in bytes.
+const LONG_BYTES: [f64; 2] = [65_536.0, 1_048_576.0];
+
 impl Flash {
     fn read(sheet: &Sheet, of_every_drive: &DriveFigures) -> Result<Self> {
         let figures = FlashFigures::read(sheet);
@@ -242,9 +245,17 @@ impl Flash {
     }
 
     /// The most that long reads and writes move, in MB/s: what the controller, the link and the flash allow.
+    ///
+    /// A 980 PRO takes 1.277 us for the first page of a read and 2.029 us for each further one: 2067 MB/s in reads of 64 KiB, and
+    /// 2023 in those of 1 MiB.
     fn most_mb_per_s(&self) -> [f64; 2] {
         let figures = &self.figures;
-        let paged = figures.page as f64 / figures.read_page_us.max(f64::MIN_POSITIVE);
+        let paged = |bytes: f64| {
+            let further = (bytes / figures.page as f64).ceil() - 1.0;
+            let us = figures.read_command_us + further * figures.read_page_us;
+            bytes / us.max(f64::MIN_POSITIVE)
+        };
+        let paged = LONG_BYTES.map(paged).into_iter().fold(0.0, f64::max);
         [figures.read_mb_per_s.min(paged), figures.write_mb_per_s.min(figures.drain_mb_per_s)]
     }
 

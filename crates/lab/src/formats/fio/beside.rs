@@ -2,7 +2,7 @@
 //! other values, and some are refused by name.
 
 use super::job::Job;
-use super::options::{KNOWN, count, switch, time};
+use super::options::{IDLE, KNOWN, count, switch, time};
 use super::shown;
 use crate::error::nearest;
 
@@ -154,7 +154,7 @@ fn file_service(job: &mut Job, value: &str) -> Applied {
 
 /// What is said of an option that is not known. Which ones there are is said once, behind the last of them.
 pub(super) fn unknown(option: &str) -> String {
-    let known = || KNOWN.iter().chain(OPTIONS).copied();
+    let known = || [KNOWN, OPTIONS, IDLE].into_iter().flatten().copied();
     let next = match nearest(option, known()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => TAKE_OUT.into(),
@@ -165,12 +165,17 @@ pub(super) fn unknown(option: &str) -> String {
 /// How a message ends that leaves open what there is instead.
 const TAKE_OUT: &str = "take it out";
 
+/// So many options are named where none is near.
+const NAMED: usize = 8;
+
 /// All that was refused, in one message.
 pub(super) fn all_of(mut refused: Vec<String>) -> Option<String> {
     let last = refused.iter_mut().rev().find(|said| said.ends_with(TAKE_OUT));
     if let Some(last) = last {
+        let (first, more) = KNOWN.split_at(NAMED);
         last.push_str(", or use one of ");
-        last.push_str(&[KNOWN, OPTIONS].concat().join(", "));
+        last.push_str(&first.join(", "));
+        last.push_str(&format!(" and {} more", more.len() + OPTIONS.len()));
     }
     (!refused.is_empty()).then(|| refused.join("\n"))
 }

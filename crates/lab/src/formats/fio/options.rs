@@ -58,7 +58,7 @@ pub(super) const KNOWN: &[&str] = &[
 ];
 
 /// Options that cannot change what is simulated: how fio measures, reports and sets itself up.
-const IDLE: &[&str] = &[
+pub(super) const IDLE: &[&str] = &[
     "group_reporting",
     "directory",
     "description",

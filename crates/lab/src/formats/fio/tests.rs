@@ -140,6 +140,7 @@ fn what_is_not_supported_is_named_with_its_line() {
         ("ioengine=rbd", "`ioengine=rbd` is not supported; take one of sync"),
         ("zonemode=zbd", "zoned devices are not modelled"),
         ("iodepht=4", "did you mean `iodepth`?"),
+        ("group_reportin=1", "did you mean `group_reporting`?"),
         ("bs", "`bs` needs a value"),
         ("bs=4x", "`bs=4x` is not a size"),
         ("bs=4k,8x", "`bs=8x` is not a size"),
@@ -188,6 +189,8 @@ fn all_options_that_are_refused_are_named_at_once() {
         assert!(line.starts_with(start), "{line}");
     }
     assert_eq!(said.matches("use one of").count(), 1);
+    // All of them were, on ten lines of a screen.
+    assert!(lines.iter().all(|line| line.len() < 200), "{said}");
 }
 
 /// fio reads them from the environment.

@@ -157,6 +157,7 @@ mod tests {
                 "--read-latency" => [0.1, 2000.0],
                 "--write-latency" => [0.1, 2e4],
                 "--read-mb" | "--write-mb" => [2.0, 1e5],
+                "--read-iops" => [500.0, 2e7],
                 _ => [50.0, 2e7],
             };
             for value in ends {
@@ -166,6 +167,50 @@ mod tests {
             }
         }
         assert_eq!(refused, [""; 0]);
+    }
+
+    /// The line that is printed for an Optane drive made one of TLC flash with garbage collection.
+    #[test]
+    fn what_writes_in_place_collects_no_garbage() {
+        let of = |name: &str, steady| Given {
+            name: Some(name.into()),
+            capacity_bytes: Some(800_000_000_000),
+            power_loss_protection: true,
+            read_iops: Some(1.55e6),
+            write_iops: Some(1.6e6),
+            steady_write_iops: steady,
+            read_latency_us: Some(5.0),
+            write_latency_us: Some(5.0),
+            ..Given::default()
+        };
+        for steady in [None, Some(1.5e6)] {
+            let made = fit(&[], &of("Intel Optane P5800X", steady)).unwrap();
+            let figures = &made.drive.flash().unwrap().figures;
+            assert_eq!([figures.write_amplification, figures.program_wait_us], [1.0, 0.0]);
+            assert_eq!((figures.reserve, figures.program_us), (0, 5.0));
+            assert!(!drive_file(&made.fitting).contains("TLC"), "{}", drive_file(&made.fitting));
+        }
+        let made = fit(&[], &of("PM9A3", None)).unwrap();
+        assert!(made.drive.flash().unwrap().figures.write_amplification > 1.5);
+    }
+
+    /// The sheet of a disk of 18 TB made a flash drive without a word.
+    #[test]
+    fn the_sheet_of_a_disk_that_turns_makes_no_flash() {
+        let of = |read_iops| Given {
+            name: Some("hdd 18TB".into()),
+            read_iops: Some(read_iops),
+            write_iops: Some(550.0),
+            ..Given::default()
+        };
+        let said = fit(&[], &of(170.0)).unwrap_err().to_string();
+        assert!(said.contains("170 random reads a second at most, and flash makes 500"), "{said}");
+        assert!(
+            said.contains("looks like a disk that turns") && said.contains("`--rpm`"),
+            "{said}"
+        );
+        assert!(fit(&[], &of(499.0)).is_err());
+        assert!(fit(&[], &of(501.0)).is_ok());
     }
 
     /// 5000 MB/s alone made a file of 620 MB/s, and 7000 beside a million reads one of 4826, without a doubt.

@@ -4,6 +4,7 @@ use super::{
     BASE_BYTES, Cell, Fitting, Given, Interface, Source, base_of, ends, has_many_reads, is,
     long_read_mb, round, sizes_alone, table_text,
 };
+use crate::catalogue;
 use block::SECTOR_BYTES;
 
 /// Random writes for each random read, the most of both that a drive makes: the median of the 35 drives of
@@ -32,11 +33,11 @@ pub(super) fn writes(
     let is_protected = given.power_loss_protection;
     fitting.add("power_loss_protection", is_protected, Source::Estimate, "as given");
     let capacity = fitting.sectors() * SECTOR_BYTES;
-    let (reserve, from) = reserve(capacity, is_protected);
+    let in_place = catalogue::writes_in_place(given.name.as_deref().unwrap_or_default());
+    let (reserve, from) = if in_place { (0, IN_PLACE) } else { reserve(capacity, is_protected) };
     fitting.add("reserve", reserve, Source::Estimate, from);
-    fitting.add("program_us", 800, Source::Estimate, "of TLC flash");
-    fitting.add("program_wait_us", 200, Source::Estimate, "of TLC flash with suspended programs");
     let sizes = sizes_alone(used, true, host_us);
+    programs(in_place, &sizes, fitting);
     let most = base_of(used, true).and_then(|base| ends(used, true, base).1);
     let most = most.filter(|most| says_most(most));
     let flash = match most {
@@ -45,13 +46,37 @@ pub(super) fn writes(
     };
     if sizes.is_empty() {
         fitting.miss("time of a write alone: no cell of depth 1");
-        fitting.add("write_alone_us", "[[4096, 15]]", Source::Estimate, "of drives in general");
+        let table = table_text(&[(BASE_BYTES, WRITE_ALONE_US)]);
+        fitting.add("write_alone_us", table, Source::Estimate, "of drives in general");
     } else {
         fitting.add("write_alone_us", table_text(&sizes), Source::Cell, "cells of depth 1");
     }
     buffer(most, flash, fitting);
-    garbage(flash, reserve as f64 / capacity.max(1) as f64, given, fitting);
+    if in_place {
+        fitting.add("write_amplification", 1, Source::Estimate, IN_PLACE);
+    } else {
+        garbage(flash, reserve as f64 / capacity.max(1) as f64, given, fitting);
+    }
 }
+
+/// Why there is no garbage collection.
+const IN_PLACE: &str = "3D XPoint writes in place";
+
+/// How long a program takes, and a read may wait for one. What writes in place takes as long for one as for a write alone, and
+/// nothing is known of reads that wait.
+fn programs(in_place: bool, sizes: &[(u32, f64)], fitting: &mut Fitting) {
+    if in_place {
+        let alone_us = sizes.first().map_or(WRITE_ALONE_US, |&(_, us)| us);
+        fitting.add("program_us", alone_us, Source::Estimate, "3D XPoint: as a write alone");
+        fitting.add("program_wait_us", 0, Source::Estimate, IN_PLACE);
+        return;
+    }
+    fitting.add("program_us", 800, Source::Estimate, "of TLC flash");
+    fitting.add("program_wait_us", 200, Source::Estimate, "of TLC flash with suspended programs");
+}
+
+/// A write of 4 KiB alone, of drives in general, in us.
+const WRITE_ALONE_US: f64 = 15.0;
 
 /// Whether a cell says how many small writes a drive makes at most. One write at a time says nothing of that, nor do
 /// long ones: a file of a sheet's 4000 MB/s alone made 38,000 small writes a second.
@@ -229,6 +254,9 @@ fn buffer(most: Option<&Cell>, flash: Flash, fitting: &mut Fitting) {
     let (source, from) = match burst {
         Some((most, _)) => {
             (Source::Cell, format!("{most}; from its median to its 99th percentile"))
+        }
+        None if most.is_some_and(|most| most.p99_us.is_some()) => {
+            (Source::Estimate, "no median in the cells".into())
         }
         None => (Source::Estimate, "no percentiles in the cells".into()),
     };

@@ -123,4 +123,20 @@ mod tests {
             }
         }
     }
+
+    /// 2019 MB/s at most were said of a 980 PRO of which four read 8270.
+    #[test]
+    fn long_reads_make_no_more_than_is_said() {
+        let cells = "device,rw,bs,qd,jobs,iops\nx,read,65536,128,1,9\nx,read,131072,128,1,9\nx,read,1048576,32,1,9\n";
+        let cells = grid::read("grid.csv", cells).unwrap().cells;
+        for name in ["980-pro-1tb", "mx200-250gb", "d3-s4610-480gb"] {
+            let one = drive(name).unwrap();
+            let flash = one.flash().unwrap();
+            let [said, _] = flash.most_mb_per_s();
+            let (judged, _) = judge(flash, &cells).unwrap();
+            let made = judged.iter().map(|one| one.modelled.iops * f64::from(one.cell.bytes) / 1e6);
+            let made = made.fold(0.0, f64::max);
+            assert!((0.93..=1.005).contains(&(made / said)), "{name}: {made} of {said}");
+        }
+    }
 }
