@@ -33,7 +33,7 @@ impl Decides {
     /// The same, of which `judge` says what a tie is.
     fn judged_by(verdict: &Verdict, judge: &Verdict) -> Decides {
         let Some(effects) = verdict.effects.first() else { return Decides::default() };
-        let share = |of: &verdict::judge::effects::FactorEffect| FactorShare {
+        let share = |of: &verdict::judge::factors::effects::FactorEffect| FactorShare {
             name: of.factor.clone(),
             variance_share: of.variance_share,
         };

@@ -12,7 +12,7 @@ use lab::{Error, Result};
 use store::error::did_you_mean;
 use toml::Value;
 use verdict::Wishes;
-use verdict::judge::facts::Facts;
+use verdict::judge::layouts::facts::Facts;
 
 /// The file systems that may be chosen.
 pub const FILE_SYSTEMS: [&str; 3] = ["ext4", "xfs", "btrfs"];

@@ -22,7 +22,7 @@ use store::quantity::Better;
 use store::record::Record;
 use store::sample;
 use verdict::Verdict;
-use verdict::judge::shingled::{SHINGLED, UNFIT};
+use verdict::judge::drives::shingled_disks::{SHINGLED, UNFIT};
 use verdict::judge::{Point, Ranked, Standing};
 use verdict::stats::{Interval, median};
 use verdict::tables::{figure, listed, percent, slower};
@@ -503,7 +503,7 @@ pub(crate) mod tests {
     use lab::experiment::Experiment;
     use lab::{Keep, run};
     use verdict::Wishes;
-    use verdict::judge::shingled::STREAMS;
+    use verdict::judge::drives::shingled_disks::STREAMS;
 
     /// Direct writes of one program cost RAID 5 reads that the page cache spares it.
     #[test]

@@ -14,7 +14,7 @@ use lab::experiment::{Experiment, Trial};
 use serde::Serialize;
 use store::record::Record;
 use verdict::Verdict;
-use verdict::judge::refused::is_refused;
+use verdict::judge::host::full_queues::is_refused;
 use verdict::tables::{SHARE_OF_BEST, figure, listed, slower};
 
 /// What happens to the best and to another without a mechanism.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use store::error::did_you_mean;
 use store::input;
-use verdict::judge::shingled::SMALL_BYTES;
+use verdict::judge::drives::shingled_disks::SMALL_BYTES;
 
 /// Work that has a name, and the file that says what it is.
 pub const NAMED: [(&str, &str); 12] = [

@@ -5,7 +5,8 @@ use crate::pick::EVEN_RISK;
 use block::layout::Spread;
 use store::quantity::Better;
 use verdict::Verdict;
-use verdict::judge::{Ranked, pareto};
+use verdict::judge::Ranked;
+use verdict::judge::ranking::pareto;
 
 /// What a layout is worth: the columns of the front.
 #[derive(Clone, Copy, Debug)]
