@@ -1,24 +1,31 @@
 //! The answer as data and as text: what to build first, then how sure that is, then everything else.
 
-use crate::align::Align;
-use crate::bitmap::Bitmap;
-use crate::blocks::Blocks;
+pub(crate) mod costs;
+pub(crate) mod lines_of_question;
+pub(crate) mod page;
+
+use crate::answer::lines_of_question::Difference;
+use crate::beside::bitmap::Bitmap;
+use crate::beside::block_size::Blocks;
+use crate::beside::mount::Mount;
+use crate::beside::read_ahead::ReadAhead;
+use crate::beside::scheduler::Scheduler;
+use crate::beside::xfs_stripes::Align;
 use crate::commands::Command;
-use crate::confirm::Confirmed;
 use crate::doubt::Doubt;
-use crate::factors::Decides;
-use crate::front::{FrontRow, Shown};
-use crate::mount::Mount;
-use crate::page::Page;
-use crate::read_ahead::ReadAhead;
-use crate::rules::Rule;
-use crate::scheduler::Scheduler;
-use crate::why::Reason;
-use crate::without_copies::WithoutCopies;
-use crate::worth::rebuilds_differ;
+use crate::front::row::{FrontRow, Shown};
+use crate::front::without_copies::WithoutCopies;
+use crate::front::worth::rebuilds_differ;
+use crate::reasons::counterfactual::Reason;
+use crate::reasons::factors::Decides;
+use crate::reasons::published_rules::Rule;
+use crate::search::confirm::Confirmed;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
+use store::record::Record;
+use store::{Happened, Manifest, Results};
+use verdict::Verdict;
 use verdict::tables::{STRONG, fits, fitted, labelled, marked, paragraphs, table};
 
 /// What comes first of the lines: that no layout keeps the rate that was asked for. All else is about an answer that
@@ -103,26 +110,6 @@ pub struct Tuned {
     /// What stands above it.
     #[serde(skip)]
     pub(crate) origin: &'static str,
-}
-
-/// How many times better.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Difference {
-    /// In the middle.
-    pub estimate: f64,
-    /// At least.
-    pub low: Option<f64>,
-    /// At most.
-    pub high: Option<f64>,
-}
-
-/// The share of the variance that a factor explains.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FactorShare {
-    /// Which.
-    pub name: String,
-    /// How much of all.
-    pub variance_share: f64,
 }
 
 impl Tuned {
@@ -278,6 +265,26 @@ impl Rule {
             None => "",
         };
         (self.name.into(), format!("{}: {agrees}{}", self.says, self.why))
+    }
+}
+
+/// What was measured in full, and the verdict on it.
+#[derive(Clone, Debug)]
+pub(crate) struct Page {
+    results: Results,
+    pub(crate) verdict: Verdict,
+}
+
+impl Page {
+    pub(crate) fn of(manifest: &Manifest, records: Vec<Record>, verdict: Verdict) -> Page {
+        let results = Results {
+            manifest: manifest.clone(),
+            finished: records.len(),
+            records,
+            suspects: std::collections::BTreeSet::new(),
+            happened: Happened::default(),
+        };
+        Page { results, verdict }
     }
 }
 

@@ -16,12 +16,12 @@ mod counts;
 mod priced;
 mod spared;
 
-use crate::drives::DRIVES_MAX;
-use crate::front::{room, usd_per_tb};
-use crate::pick::{GONE_MIN, SAFER_BY};
-use crate::posed::{Posed, check_credit};
+use crate::danger::{GONE_MIN, SAFER_BY};
 use crate::question::Question;
-use crate::space::{Open, Space};
+use crate::question::capacity::{room, usd_per_tb};
+use crate::question::drives::DRIVES_MAX;
+use crate::question::posed::{Posed, check_credit};
+use crate::search::layouts::{Open, Space};
 use block::layout::Level;
 use lab::{Error, Result};
 use risk::inputs::Inputs;
@@ -375,6 +375,16 @@ impl Question {
 }
 
 impl Posed {
+    /// Whether it can be answered on the rig that `open` opens, before anything runs.
+    ///
+    /// # Errors
+    ///
+    /// Where the rig cannot run it, a wish names what is not measured, or the drives' state lets nothing be ranked.
+    pub fn check(&self, open: &Open<'_>) -> Result<()> {
+        let (posed, beforehand) = self.parted()?;
+        posed.space(open, &beforehand).map(|_| ())
+    }
+
     /// What is known of the layout that a trial is of, before it runs.
     fn figures(&self, space: &Space, place: usize) -> Result<Figures> {
         let trial = &space.trials[place];
@@ -698,7 +708,7 @@ mod tests {
     /// Layouts of an experiment are left out before they run, too.
     #[test]
     fn an_experiment_s_layouts_are_left_out_beforehand() {
-        use crate::remembered::Sim;
+        use crate::search::remembered::Sim;
         use crate::{Posed, tune_experiment};
         use lab::experiment::Experiment;
         let text = "run.repeats = 1\nvolume.drives = '4xst18000nm000j'\n\

@@ -1,21 +1,28 @@
 //! What is set beside the chosen layout, and is none to choose among: the bitmap, the scheduler, read-ahead, stripes, blocks.
 
-use crate::align::{self, Align};
-use crate::bitmap::{self, Bitmap, Spared};
-use crate::blocks::{self, Blocks};
-use crate::candidate::Candidate;
-use crate::clock::For;
+pub(crate) mod bitmap;
+pub(crate) mod block_size;
+pub(crate) mod mount;
+pub(crate) mod pair;
+pub(crate) mod read_ahead;
+pub(crate) mod scheduler;
+pub(crate) mod xfs_stripes;
+
+use crate::answer::lines_of_question::Found;
+use crate::beside::bitmap::{Bitmap, Spared};
+use crate::beside::block_size::Blocks;
+use crate::beside::mount::{Mount, Rivals};
+use crate::beside::pair::{Both, Layout, Measured, Pair};
+use crate::beside::read_ahead::ReadAhead;
+use crate::beside::scheduler::Scheduler;
+use crate::beside::xfs_stripes::Align;
 use crate::commands::{self, ChosenFileSystem, Plan, Stripes};
 use crate::danger::Resync;
-use crate::found::Found;
-use crate::lanes::side_by_side;
-use crate::mount::rivals::Rivals;
-use crate::mount::{self, Mount};
-use crate::pair::{Both, Layout, Measured, Pair};
-use crate::read_ahead::{self, ReadAhead};
-use crate::scheduler::{self, Scheduler};
-use crate::space::{self, At, Open, Space};
-use crate::tried::{Settings, Tried};
+use crate::question::candidate::Candidate;
+use crate::search::clock::For;
+use crate::search::lanes::side_by_side;
+use crate::search::layouts::{self, At, Open, Space};
+use crate::search::trials::{Settings, Tried};
 use lab::experiment::{Experiment, Member, Plan as Trials, Trial};
 use lab::run::Run;
 use lab::{Error, Result};
@@ -36,7 +43,7 @@ pub(crate) struct Beside {
     pub(crate) align: Option<Align>,
     /// What other layouts do with options of their own.
     pub(crate) rivals: Rivals,
-    pub(crate) sizes: blocks::Asked,
+    pub(crate) sizes: block_size::Asked,
 }
 
 impl Beside {
@@ -54,7 +61,7 @@ impl Beside {
         let ahead = || read_ahead::tried(volume).filter(|_| asked.read_ahead);
         let both: Vec<Both> = both
             .chain(asked.mount)
-            .chain(asked.align.then_some(align::BOTH))
+            .chain(asked.align.then_some(xfs_stripes::BOTH))
             .chain(ahead())
             .collect();
         let measured = &mut Measured::by_search(layout);
@@ -82,12 +89,12 @@ impl Beside {
         let sizes = asked.blocks;
         let (blocks, rivals) = (None, Rivals::default());
         let beside = Beside { bitmap, scheduler, read_ahead, blocks, mount, align, rivals, sizes };
-        if asked.blocks != blocks::Asked::Sizes {
+        if asked.blocks != block_size::Asked::Sizes {
             return beside;
         }
         // Gains of different settings do not multiply: blocks are tried with what is set so far.
         let set = beside.set();
-        let blocks = Blocks::of(Pair::measure(layout, &blocks::TRIED, &set, measured), set);
+        let blocks = Blocks::of(Pair::measure(layout, &block_size::TRIED, &set, measured), set);
         Beside { blocks: Some(blocks), ..beside }
     }
 
@@ -96,7 +103,7 @@ impl Beside {
         let scheduler = self.scheduler.as_ref().map(Scheduler::line);
         let read_ahead = self.read_ahead.as_ref().map(ReadAhead::line);
         let not_tried = || match self.sizes {
-            blocks::Asked::Not(why) => Some(("blocks".into(), why.into())),
+            block_size::Asked::Not(why) => Some(("blocks".into(), why.into())),
             _ => None,
         };
         let blocks = self.blocks.as_ref().map(Blocks::line).or_else(not_tried);
@@ -114,7 +121,7 @@ impl Beside {
         let scheduler = scheduler.map(|name| (scheduler::BOTH.key, name));
         let mount = self.mount.as_ref().and_then(Mount::setting);
         let align = self.align.as_ref().filter(|of| of.ignores());
-        let align = align.map(|_| (align::BOTH.key, align::BOTH.values[1]));
+        let align = align.map(|_| (xfs_stripes::BOTH.key, xfs_stripes::BOTH.values[1]));
         let set = bitmap.into_iter().chain(scheduler).chain(mount).chain(align);
         set.map(|(key, value)| (key.to_string(), value.to_string())).collect()
     }
@@ -153,7 +160,7 @@ pub(crate) struct Asked {
     read_ahead: bool,
     mount: Option<Both>,
     align: bool,
-    blocks: blocks::Asked,
+    blocks: block_size::Asked,
 }
 
 impl Asked {
@@ -166,7 +173,7 @@ impl Asked {
             read_ahead: volume.page_cache.is_read,
             mount: None,
             align: false,
-            blocks: blocks::Asked::Nothing,
+            blocks: block_size::Asked::Nothing,
         }
     }
 
@@ -281,18 +288,20 @@ impl OfExperiment<'_> {
             Align::is_asked(kind, &trial.setup.volume, is_open)
         };
         let align = self.asks_the_kernel(trial) && kind.is_some_and(asks_stripes);
-        let kind = kind.filter(|kind| blocks::are_taken_by(kind));
+        let kind = kind.filter(|kind| block_size::are_taken_by(kind));
         let members = &trial.setup.volume.members;
         let has_large_sectors = members.iter().any(Member::has_large_sectors);
         let is_flash = |of: &Member| of.drive().is_some_and(|drive| !drive.is_remote());
         let are_fast = members.iter().any(|of| !of.is_rotational() && is_flash(of));
         let blocks = match kind {
-            Some(_) if !self.leaves_open(blocks::KEY) => blocks::Asked::Nothing,
-            Some(_) if has_large_sectors => blocks::Asked::Not(blocks::BELOW_SECTORS),
-            Some(_) if are_fast => blocks::Asked::Not(blocks::PROCESSOR),
-            Some(_) if !manifest.host_is_real() => blocks::Asked::Not(blocks::NOT_OF_THE_MODEL),
-            Some(_) => blocks::Asked::Sizes,
-            None => blocks::Asked::Nothing,
+            Some(_) if !self.leaves_open(block_size::KEY) => block_size::Asked::Nothing,
+            Some(_) if has_large_sectors => block_size::Asked::Not(block_size::BELOW_SECTORS),
+            Some(_) if are_fast => block_size::Asked::Not(block_size::PROCESSOR),
+            Some(_) if !manifest.host_is_real() => {
+                block_size::Asked::Not(block_size::NOT_OF_THE_MODEL)
+            }
+            Some(_) => block_size::Asked::Sizes,
+            None => block_size::Asked::Nothing,
         };
         let asked = Asked { mount, align, blocks, ..Asked::of(trial, writes) };
         Beside::measure(self, trial, asked.open(self), resync)
@@ -314,14 +323,14 @@ impl OfExperiment<'_> {
         number: u64,
         settings: &[(String, String)],
     ) -> Result<Vec<Record>> {
-        let mut experiment = space::alone(&self.space.experiment, self.best, settings)?;
+        let mut experiment = layouts::alone(&self.space.experiment, self.best, settings)?;
         if experiment.run().compare_within.is_some() {
             experiment.set_values("run.repeats", "1")?;
         }
         let repeats = experiment.run().stated_repeats();
         let (seed, repeat) = (number / repeats, number % repeats);
         let others = |trial: &Trial| trial.repeat != repeat;
-        self.space.clock.run(what, || space::run_on(1, experiment, self.open, seed, others))
+        self.space.clock.run(what, || layouts::run_on(1, experiment, self.open, seed, others))
     }
 
     /// The number of the first trial with a seed among all repeats of the search.
@@ -391,7 +400,7 @@ impl Layout for OfExperiment<'_> {
     }
 
     fn manifest(&self, settings: &Settings) -> Result<Manifest> {
-        let experiment = space::alone(&self.space.experiment, self.best, settings)?;
+        let experiment = layouts::alone(&self.space.experiment, self.best, settings)?;
         Ok(Run::plan(&experiment, &*(self.open)(&experiment)?)?.manifest().clone())
     }
 
@@ -403,9 +412,9 @@ impl Layout for OfExperiment<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
-    use crate::clock::tests::within_trials;
-    use crate::posed::tests::{COPIES, asked};
+    use crate::question::posed::tests::{COPIES, asked};
+    use crate::search::clock::Clock;
+    use crate::search::clock::tests::within_trials;
     use lab::rig::Rig;
     use lab::rig::sim::Sim;
 

@@ -15,6 +15,7 @@ mod queue;
 mod requests;
 mod terraform;
 
+use crate::beside::bitmap::Remembered;
 pub(crate) use caches::CachesOff;
 pub(crate) use file_systems::{ChosenFileSystem, Stripes};
 pub use fio::Fio;
@@ -91,20 +92,6 @@ pub struct Plan<'a> {
 fn with_suffix(kib: u64) -> String {
     let large = [(20, "G"), (10, "M")].into_iter().find(|(bits, _)| kib.is_multiple_of(1 << bits));
     large.map_or_else(|| format!("{kib}K"), |(bits, suffix)| format!("{}{suffix}", kib >> bits))
-}
-
-/// What md remembers of writes, for a crash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Remembered {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// Which parts were written to: a write-intent bitmap.
-    Parts,
-    /// The same, where a part has so many KiB.
-    PartsOfKib(u64),
-    /// What is torn: a partial parity log.
-    Parity,
 }
 
 /// What a bit of mdadm's bitmap stands for by default. LVM always keeps one, of 2 MiB a bit by default, which costs far

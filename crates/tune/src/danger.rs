@@ -1,15 +1,22 @@
 //! What a layout may lose: the risk of each level, with what the catalogue knows of the drive.
 
-use crate::question::Question;
 use block::SECTOR_BYTES;
 use block::layout::Level;
 use block::units::parse_nanos;
 use lab::catalogue::{self, Drive, Model, Shared};
 use lab::{Error, Result};
-use risk::Copied;
 use risk::inputs::{DriveFacts, Inputs, MD_BYTES_PER_S, Rented};
-use risk::{Risk, Shape, assess};
+use risk::{Copied, Risk, Shape, assess};
 use serde_json::{Value as Json, json};
+
+/// Chances to lose all that are closer than this are one.
+pub(crate) const EVEN_RISK: f64 = 1.1;
+
+pub(crate) const SAFER_BY: f64 = 4.0;
+
+/// Where all may be gone in five years with at least this chance, a layout is named with which it is so many times
+/// smaller; where that one is as fast, and keeps at least this share of the room, it is chosen.
+pub(crate) const GONE_MIN: f64 = 0.01;
 
 /// What failures need to know of a drive.
 ///
@@ -53,12 +60,6 @@ pub(crate) struct Repairs {
     pub(crate) spares: usize,
     /// Hours until a failed drive is replaced, where that is said.
     pub(crate) replaced_after_h: Option<f64>,
-}
-
-impl From<&Question> for Repairs {
-    fn from(question: &Question) -> Repairs {
-        Repairs { spares: question.spares, replaced_after_h: question.replaced_after_h }
-    }
 }
 
 /// A time in hours, as people write it.

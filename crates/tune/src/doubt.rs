@@ -3,18 +3,24 @@
 //! One assumption at a time is varied, in short trials of the chosen layout and of its rival. Short trials err: what
 //! counts is how far the change moves the two apart, added to what trials in full say of them.
 
+pub(crate) mod estimates;
+pub(crate) mod moved_figures;
+pub(crate) mod turns;
+pub(crate) mod what_if;
+
 use crate::Drives;
-use crate::candidate::Candidate;
-use crate::clock::Clock;
 use crate::question::Question;
-use crate::tried::{Settings, Tried};
-use crate::why::{Reason, starves};
-use crate::work::Knobs;
+use crate::question::candidate::Candidate;
+use crate::question::in_flight::{DEPTH, in_flight_of};
+use crate::question::work::Knobs;
+use crate::reasons::counterfactual::{Reason, starves};
+use crate::search::clock::Clock;
+use crate::search::trials::{Settings, Tried};
+use crate::words::with_figures;
 use lab::Result;
 use lab::catalogue::{self, Kind, Value};
 use lab::experiment::Experiment;
 use serde::Serialize;
-use std::fmt::Display;
 use store::quantity::Better;
 use store::record::Record;
 use toml::Table;
@@ -62,14 +68,6 @@ const NOT_VARIED: [&str; 14] = [
     "measured_host_us",
     "measured_bus_mb_per_s",
 ];
-
-/// How [`Doubt::what`] calls the requests in flight, of all jobs; `in flight for pages` where a log stands beside the pages.
-pub(crate) const DEPTH: &str = "in flight";
-
-/// The same of a stream that has others beside it.
-pub(crate) fn in_flight_of(stream: Option<&str>) -> String {
-    stream.map_or_else(|| DEPTH.into(), |stream| format!("{DEPTH} for {stream}"))
-}
 
 /// One assumption, otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -468,16 +466,6 @@ fn rounded(number: f64) -> f64 {
     (number * scale).round() / scale
 }
 
-/// A drive's name with figures that are otherwise.
-pub(crate) fn with_figures(name: &str, figures: &[(&str, impl Display)]) -> String {
-    let pairs: Vec<String> = figures.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let pairs = pairs.join(",");
-    match name.strip_suffix(']') {
-        Some(open) => format!("{open},{pairs}]"),
-        None => format!("{name}[{pairs}]"),
-    }
-}
-
 /// Where trials in full were made of a number in flight, against this rival, they say whether the choice holds: short
 /// ones miss more.
 pub(crate) fn by_full_trials(
@@ -509,7 +497,7 @@ mod tests {
                  workload.r = {{ kind = 'random', block = '4KiB', reads_percent = 100 }}\n"
             );
             let experiment = Experiment::parse("x.toml", &text).unwrap();
-            crate::tried::run_alone(&experiment, &crate::remembered::Sim).unwrap()
+            crate::search::trials::run_alone(&experiment, &crate::search::remembered::Sim).unwrap()
         };
         let half_of = |precision, requests| half(&records(precision, requests));
         assert!(half_of("10%", 1_000_000).is_some_and(|half| half > 0.0 && half <= 0.1));
@@ -524,13 +512,14 @@ mod tests {
         let candidate = |level: &str, chunk| Candidate {
             level: level.parse().unwrap(),
             chunk,
-            cache: crate::question::DEFAULT_CACHE,
+            cache: crate::question::candidate::DEFAULT_CACHE,
         };
         let verdict = {
             let question = question("2x wd740gd", "restore", 1);
             let all = [candidate("md-mirror", "512KiB")];
             let watch = &mut |_| ();
-            let mut tried = Tried::new(&question, &all, &crate::remembered::Sim, watch).unwrap();
+            let mut tried =
+                Tried::new(&question, &all, &crate::search::remembered::Sim, watch).unwrap();
             tried.measure(&[0], 0).unwrap();
             tried.verdict().unwrap()
         };

@@ -4,18 +4,19 @@
 //! `ileave tune` would, and asks the verdict.
 
 use crate::beside::{Beside, OfQuestion};
-use crate::candidate::Candidate;
-use crate::question::{CACHES, CHUNKS, DEFAULT_CACHE, DEFAULT_CHUNK, LEVELS};
-use crate::tried::{Tried, short_trial};
+use crate::question::candidate::{CACHES, Candidate, DEFAULT_CACHE, DEFAULT_CHUNK};
+use crate::question::work::{Knobs, NAMED, Work};
+use crate::question::{CHUNKS, LEVELS};
+use crate::search::trials::{Tried, short_trial};
 use crate::tune::plan;
-use crate::work::{Knobs, NAMED, Work};
 use crate::{Drives, Question};
 use block::layout::Level;
 use lab::catalogue::{self, Drive};
 use lab::experiment::Experiment;
 use lab::rig::sim::Sim;
+use lab::run;
 use lab::run::Run;
-use lab::{Error, Keep, Result, run};
+use lab::{Error, Keep, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;

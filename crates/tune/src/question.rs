@@ -1,23 +1,35 @@
 //! What is asked: these drives, this work, these wishes; and the experiment that answers it.
 
-use crate::beforehand::Figures;
-use crate::candidate::Candidate;
-use crate::candidate::level_named;
-use crate::clock::Clock;
-use crate::danger::{self, Limit, Resync};
-use crate::drives::Drives;
-use crate::front::room;
-use crate::work::{self, Work, names_its_cache};
+pub(crate) mod as_experiment;
+pub(crate) mod ask_section;
+pub(crate) mod burst_credit;
+pub(crate) mod candidate;
+pub(crate) mod capacity;
+pub(crate) mod choices;
+pub mod drives;
+pub(crate) mod engine;
+pub mod files;
+pub(crate) mod in_flight;
+pub(crate) mod mixed_sizes;
+pub(crate) mod posed;
+pub(crate) mod provisioned;
+pub(crate) mod settings;
+pub mod work;
+
+use crate::danger::{self, Limit, Repairs, Resync};
+use crate::question::drives::Drives;
+use crate::question::work::Work;
+use crate::search::clock::Clock;
 use block::SECTOR_BYTES;
 use block::layout::Level;
 use block::units::parse_bytes_per_s;
-use lab::catalogue;
-use lab::experiment::{Experiment, check_interleave};
-use lab::{Error, Result};
+use lab::{Result, catalogue};
 use risk::Risk;
 use risk::inputs::Inputs;
-use std::ops::RangeInclusive;
 use toml::{Table, Value};
+
+/// So many at most.
+pub(crate) const SPARES_MAX: usize = 2;
 
 /// A question.
 #[derive(Clone, Debug)]
@@ -76,10 +88,6 @@ pub(crate) const LEVELS: [&str; 11] = [
 /// Failures at most that a level for any number of drives survives.
 pub(crate) const SURVIVE_MAX: usize = 3;
 
-/// Members of each array where md's RAID 5 or 6 are tried side by side: fewer give up much room to parity, and more are
-/// hardly safer than one array.
-const WIDTHS: [(usize, RangeInclusive<usize>); 2] = [(1, 4..=9), (2, 6..=14)];
-
 /// Arrays of md side by side under a stripe: RAID 50 and 60.
 pub(crate) fn nested() -> impl Iterator<Item = &'static str> {
     block::LEVELS.iter().filter(|level| level.nested().is_some()).map(|level| level.name)
@@ -93,15 +101,6 @@ pub(crate) const CHUNKS: [&str; 7] =
 /// in the model.
 const LARGE_CHUNKS: [&str; 2] = ["2MiB", "4MiB"];
 const OTHER_CHUNKS: [&str; 3] = ["96KiB", "192KiB", "384KiB"];
-
-/// md's default chunk (mdadm 3.1.1 and later).
-pub(crate) const DEFAULT_CHUNK: &str = "512KiB";
-
-/// Rows of md's stripe cache as it comes.
-pub(crate) const DEFAULT_CACHE: &str = CACHES[0];
-
-/// Rows of md's stripe cache that are tried: as it comes, and its usual tuning.
-pub(crate) const CACHES: [&str; 2] = ["256", "4096"];
 
 impl Question {
     /// These drives for this work, and nothing else wished.
@@ -161,166 +160,6 @@ impl Question {
         let of = |key: &str| host?.get(key)?.as_str();
         let named = || catalogue::host(of("name")?).ok()?.storage_per_s[1];
         Limit(of("storage_rate").and_then(|rate| parse_bytes_per_s(rate).ok()).or_else(named))
-    }
-
-    /// The levels that may be chosen.
-    ///
-    /// # Errors
-    ///
-    /// Where there are none; the message says which wish leaves none.
-    pub fn possible(&self) -> Result<Vec<Level>> {
-        let known: Vec<&str> = LEVELS.into_iter().chain(nested()).collect();
-        self.possible_of(&known)
-    }
-
-    /// The levels that survive and hold enough, whatever formulas say.
-    pub(crate) fn holding(&self) -> Result<Vec<Level>> {
-        let known: Vec<&str> = LEVELS.into_iter().chain(nested()).collect();
-        self.holding_of(&known)
-    }
-
-    /// The same of the levels `known`.
-    pub(crate) fn possible_of(&self, known: &[&str]) -> Result<Vec<Level>> {
-        let levels = self.holding_of(known)?;
-        let beforehand = self.parted()?.beforehand;
-        if beforehand.is_empty() {
-            return Ok(levels);
-        }
-        let figures: Vec<Figures> =
-            levels.iter().map(|level| self.figures(level)).collect::<Result<_>>()?;
-        let kept = beforehand.kept(&figures)?;
-        let kept = levels.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(level, _)| level);
-        Ok(self.without_idle_copies(kept.collect()))
-    }
-
-    /// Those of the levels `known` that survive and hold enough, whatever formulas say.
-    pub(crate) fn holding_of(&self, known: &[&str]) -> Result<Vec<Level>> {
-        let all = self.asked_levels(known)?;
-        let members = self.members();
-        if members == 1 {
-            return Err(Error::input(
-                "one drive leaves no layout to choose; take more with --drives, or ask `ileave run` what the one makes of \
-                 the work, in an experiment with `level = \"single\"` (docs/questions.md, \"Is one drive enough?\")",
-            ));
-        }
-        let fits = |level: &Level| self.why_not(level).is_none();
-        let surviving: Vec<Level> = all.iter().copied().filter(fits).collect();
-        if surviving.is_empty() && !self.levels.is_empty() {
-            return Err(self.none_fits(&all, known));
-        }
-        if surviving.is_empty() {
-            let failures = if self.survive == 1 { "failure" } else { "failures" };
-            let fewer = if self.spares > 0 { ", fewer `--spares`" } else { "" };
-            return Err(Error::failure(format!(
-                "no level survives {} drive {failures} with {members} members; take more drives{fewer}, or a smaller `--survive`",
-                self.survive
-            )));
-        }
-        let large = |level: &&Level| self.usable_bytes(level) >= self.capacity_bytes;
-        let all: Vec<Level> = surviving.iter().filter(large).copied().collect();
-        // Of levels that hold as much the plainest, which stands first.
-        let nearest = surviving.iter().rev().max_by_key(|level| self.usable_bytes(level));
-        match nearest.filter(|_| all.is_empty()) {
-            Some(nearest) => Err(Error::failure(format!(
-                "no layout meets `--capacity` ({}) and survives {}; {} comes nearest, with {}; take more drives",
-                room(self.capacity_bytes),
-                match self.survive {
-                    1 => "a drive failure".into(),
-                    several => format!("{several} drive failures"),
-                },
-                nearest.name,
-                room(self.usable_bytes(nearest))
-            ))),
-            None => Ok(all),
-        }
-    }
-
-    /// The levels that are named, or all that are worth trying, without those that have no use for spares where there are some.
-    fn asked_levels(&self, known: &[&str]) -> Result<Vec<Level>> {
-        let named = |name: &String| level_named(name, known);
-        let all: Vec<Level> = if self.levels.is_empty() {
-            let beforehand = self.parted()?.beforehand;
-            let known = known.iter().filter_map(|name| name.parse::<Level>().ok());
-            known.filter(|level| self.is_offered(level, &beforehand)).collect()
-        } else {
-            self.levels.iter().map(named).collect::<Result<_>>()?
-        };
-        // mdadm refuses `--spare-devices` for it.
-        let is_of_use = |level: &Level| self.spares == 0 || level.name != "md-stripe";
-        if !all.is_empty() && !all.iter().any(is_of_use) {
-            return Err(Error::input(format!(
-                "--spares {}: a spare is of no use to md-stripe, which has nothing to rebuild it from; leave out `--spares`, or \
-                 take a `--level` with copies or parity",
-                self.spares
-            )));
-        }
-        Ok(all.into_iter().filter(is_of_use).collect())
-    }
-
-    /// Whether a level is anything that another is not: a mirror of many members is none of a pair's rivals, three
-    /// copies are for those who must survive two failures, and arrays side by side for those who have many members.
-    pub(crate) fn is_worth_trying(&self, level: &Level) -> bool {
-        let members = self.members();
-        if let Some(of) = level.nested() {
-            let survived = level.losses_survived(members);
-            let is_usual = |(losses, widths): &(usize, RangeInclusive<usize>)| {
-                *losses == survived && widths.contains(&(members / of.groups))
-            };
-            // A host of one's own may have buses or limits that they would share.
-            let host = self.work.tables.get("host").and_then(Value::as_table);
-            let is_modelled = host.is_none_or(|host| host.keys().all(|key| key == "cpu_percent"))
-                && catalogue::shared(&vec![&self.drives.drive; members]).is_empty();
-            let is_even = members.is_multiple_of(of.groups);
-            return is_modelled && is_even && WIDTHS.iter().any(is_usual);
-        }
-        match level.name {
-            // On three members all copies are three, whoever asks for fewer. A mirror has the same places as near ones, and
-            // chooses another copy to read.
-            "md-mirror" => members <= 3 || self.survive > 2,
-            "md-raid10-n3" | "md-raid10-f3" if members == 3 => self.survive <= 2,
-            // Over as many members as copies offset ones all have the same.
-            "md-raid10" | "md-raid10-o2" | "btrfs-raid10" => members > 2 && self.survive < 2,
-            "md-raid10-n3" | "md-raid10-f3" | "btrfs-raid1c3" => self.survive == 2,
-            "md-raid10-o3" => members > 3 && self.survive == 2,
-            "md-raid10-n4" => self.survive == 3 && members > 4,
-            // One stream reads one disk of a mirror, and all of far copies.
-            "md-raid10-f2" | "btrfs-raid1" => self.survive < 2,
-            "md-raid5" => members > 2,
-            _ => true,
-        }
-    }
-
-    /// The layouts that may be chosen, and the places of their values in the three factors.
-    ///
-    /// # Errors
-    ///
-    /// Where there are none.
-    pub fn candidates(&self) -> Result<(Vec<Candidate>, Vec<Vec<usize>>)> {
-        self.work.refuse_spdk()?;
-        let levels = self.possible()?;
-        let chunks = self.chunks(&levels);
-        let mut candidates = Vec::new();
-        let mut places = Vec::new();
-        for (level_place, level) in levels.iter().enumerate() {
-            for (chunk_place, chunk) in chunks.iter().enumerate() {
-                let default = *chunk == DEFAULT_CHUNK;
-                let is_other = OTHER_CHUNKS.contains(chunk) && level.name != "md-stripe";
-                // Small chunks of arrays side by side are far off in the model where direct writes come in order.
-                let is_untried =
-                    level.nested().is_some() && ![DEFAULT_CHUNK, "1MiB"].contains(chunk);
-                if is_other || is_untried || !(default || level.interleaved()) {
-                    continue;
-                }
-                for (cache_place, cache) in CACHES.iter().enumerate() {
-                    let is_tuned = level.has_stripe_cache();
-                    if cache_place == 0 || (is_tuned && self.writes()) {
-                        candidates.push(Candidate { level: *level, chunk, cache });
-                        places.push(vec![level_place, chunk_place, cache_place]);
-                    }
-                }
-            }
-        }
-        Ok((candidates, places))
     }
 
     /// Whether the work writes anything.
@@ -400,92 +239,7 @@ impl Question {
         let works = self.work.tables.get("workload").and_then(Value::as_table);
         works.into_iter().flat_map(Table::values).filter_map(Value::as_table)
     }
-
-    /// The experiment that asks all of it: what `--save` writes and `ileave run` runs.
-    ///
-    /// # Errors
-    ///
-    /// Where there is nothing to choose among.
-    pub fn experiment_text(&self) -> Result<String> {
-        let (candidates, _) = self.candidates()?;
-        // An experiment has each chunk on each level; what is for RAID 0 alone is left out beside others.
-        let text = self.text(|chunk| {
-            let sectors = block::units::parse_sectors(chunk).unwrap_or(0);
-            candidates.iter().all(|of| check_interleave(of.level, sectors).is_ok())
-        })?;
-        self.with_wishes(&text)
-    }
-
-    /// The experiment with all that is tried, of chunks those that are so.
-    fn text(&self, is_kept: impl Fn(&str) -> bool) -> Result<String> {
-        self.work.allow(self.objective.iter().chain(&self.subject_to))?;
-        let (candidates, _) = self.candidates()?;
-        let mut tables = self.work.tables.clone();
-        tables.insert("name".into(), format!("tune-{}", self.work.name).into());
-        if let Some(objective) = self.as_measured()?.objective {
-            tables.insert("objective".into(), objective.into());
-        }
-        let entry = |tables: &mut Table, name: &str| -> Table {
-            tables.remove(name).and_then(|value| value.as_table().cloned()).unwrap_or_default()
-        };
-        let mut host = entry(&mut tables, "host");
-        host.entry("name").or_insert("linux-6.1".into());
-        tables.insert("host".into(), host.into());
-        let mut run = entry(&mut tables, "run");
-        run.insert("seed".into(), self.seed.cast_signed().into());
-        run.entry("precision").or_insert(PRECISION.into());
-        run.insert("repeats".into(), 1.into());
-        tables.insert("run".into(), run.into());
-        let mut drive = entry(&mut tables, "drive");
-        let disk = &self.drives.drive;
-        if disk.takes("write_cache") && self.safe {
-            drive.insert("write_cache".into(), false.into());
-        } else if !disk.takes("write_cache") || names_its_cache(disk) {
-            drive.remove("write_cache");
-        }
-        if !drive.is_empty() {
-            tables.insert("drive".into(), drive.into());
-        }
-        let mut volume = entry(&mut tables, "volume");
-        let distinct = |of: &dyn Fn(&Candidate) -> &'static str, is_kept: &dyn Fn(&str) -> bool| {
-            let mut values: Vec<Value> = Vec::new();
-            for value in candidates.iter().map(of).filter(|value| is_kept(value)).map(Value::from) {
-                if !values.contains(&value) {
-                    values.push(value);
-                }
-            }
-            Value::Array(values)
-        };
-        volume.insert(
-            "drives".into(),
-            format!("{}x{}", self.members(), self.drives.drive.name).into(),
-        );
-        volume.insert("level".into(), distinct(&|candidate| candidate.level.name, &|_| true));
-        volume.insert("interleave".into(), distinct(&|candidate| candidate.chunk, &is_kept));
-        let caches = candidates.iter().filter_map(|candidate| candidate.cache.parse::<i64>().ok());
-        let mut caches: Vec<i64> = caches.collect();
-        caches.sort_unstable();
-        caches.dedup();
-        volume.insert(
-            "stripe_cache".into(),
-            Value::Array(caches.into_iter().map(Value::from).collect()),
-        );
-        tables.insert("volume".into(), volume.into());
-        Ok(tables.to_string())
-    }
-
-    /// What the search takes its cells from, with chunks that only some levels take.
-    ///
-    /// # Errors
-    ///
-    /// Where a key of the work's file is wrong.
-    pub fn experiment(&self) -> Result<Experiment> {
-        Experiment::parse(&self.work.origin, &self.text(|_| true)?)
-    }
 }
-
-/// Half of the interval at which a trial ends: the search tells apart what differs by more than models err.
-const PRECISION: &str = "5%";
 
 /// The size of a workload's requests, where it says one.
 fn block_sectors(work: &Table) -> Option<u64> {
@@ -495,10 +249,23 @@ fn block_sectors(work: &Table) -> Option<u64> {
     }
 }
 
+/// How many drives a question has in use, and how many spares.
+pub(crate) fn in_use(question: &Question) -> String {
+    let noun = if question.spares == 1 { "spare" } else { "spares" };
+    format!("{} in use, {} {noun}", question.members(), question.spares)
+}
+
+impl From<&Question> for Repairs {
+    fn from(question: &Question) -> Repairs {
+        Repairs { spares: question.spares, replaced_after_h: question.replaced_after_h }
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::commands::CachesOff;
+    use crate::question::candidate::Candidate;
 
     pub(crate) fn question(drives: &str, work: &str, survive: usize) -> Question {
         let drives = Drives::read(drives).unwrap();
@@ -619,7 +386,10 @@ pub(crate) mod tests {
         asked.levels = vec!["raid6".into()];
         assert_eq!(asked.possible().unwrap()[0].name, "md-raid6");
         for (name, level) in [("RAID1", "md-mirror"), ("raid10", "md-raid10")] {
-            assert_eq!(super::level_named(name, &["md-mirror", "md-raid10"]).unwrap().name, level);
+            assert_eq!(
+                candidate::level_named(name, &["md-mirror", "md-raid10"]).unwrap().name,
+                level
+            );
         }
     }
 
@@ -731,12 +501,15 @@ pub(crate) mod tests {
     /// Every name stands for work that its rig takes.
     #[test]
     fn every_work_is_an_experiment() {
-        for (name, _) in crate::work::NAMED {
+        for (name, _) in crate::question::work::NAMED {
             for drives in ["8x st18000nm000j", "4x 980-pro-1tb"] {
                 let question = question(drives, name, 1);
                 assert!(question.work.about().is_some_and(|about| !about.is_empty()), "{name}");
                 let experiment = question.experiment().unwrap();
-                lab::run::Run::plan(&experiment, &crate::remembered::Sim).unwrap().admit().unwrap();
+                lab::run::Run::plan(&experiment, &crate::search::remembered::Sim)
+                    .unwrap()
+                    .admit()
+                    .unwrap();
             }
         }
     }

@@ -8,6 +8,19 @@
 //! with what that puts ahead, of each kind, and measures on as long as it expects more than it has, up to a twentieth
 //! of all.
 
+pub(crate) mod clock;
+pub(crate) mod confirm;
+pub(crate) mod even_seeds;
+pub(crate) mod lanes;
+pub(crate) mod layouts;
+pub(crate) mod long_trials;
+pub(crate) mod of_experiment;
+pub(crate) mod of_question;
+pub(crate) mod pick;
+#[cfg(test)]
+pub(crate) mod remembered;
+pub(crate) mod trials;
+
 use std::collections::BTreeMap;
 use verdict::stats::polish::polish;
 

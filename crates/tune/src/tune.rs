@@ -1,30 +1,29 @@
 //! From the question to the answer.
 
-use crate::answer::{Tuned, urgent_first};
+use crate::answer::lines_of_question::Found;
+use crate::answer::{Page, Tuned, costs, urgent_first};
+use crate::beside::bitmap::Remembered;
 use crate::beside::{Beside, OfQuestion};
-use crate::candidate::Candidate;
-use crate::clock::Clock;
-use crate::commands::{
-    CachesOff, Fio, Plan, REGION_KIB, Remembered, Requests, near_level, volumes,
-};
-use crate::confirm::{Confirm, Confirmed};
-use crate::doubt::Doubt;
-use crate::factors::{Decides, of_md};
-use crate::found::Found;
-use crate::front::FrontRow;
-use crate::groups::Groups;
-use crate::page::Page;
-use crate::pick::{Picked, pick};
-use crate::posed::ORIGIN_ASSUMED;
-use crate::question::Question;
-use crate::rules::of_question;
-use crate::searched::{EFFORT, Searched, search};
-use crate::tried::{Tried, is_at};
-use crate::turns::Line;
-use crate::why::Reason;
-use crate::without_copies::WithoutCopies;
-use crate::work::names_its_cache;
-use crate::{costs, danger, degraded, doubt, front, moved, provisioned, settings, turns, why};
+use crate::commands::{CachesOff, Fio, Plan, REGION_KIB, Requests, near_level, volumes};
+use crate::danger;
+use crate::doubt::{self, Doubt, moved_figures, turns};
+use crate::front::degraded;
+use crate::front::more_spares::Groups;
+use crate::front::row::FrontRow;
+use crate::front::without_copies::WithoutCopies;
+use crate::question::candidate::Candidate;
+use crate::question::work::names_its_cache;
+use crate::question::{Question, capacity, provisioned, settings};
+use crate::reasons::counterfactual::{self, Reason};
+use crate::reasons::factors::{Decides, of_md};
+use crate::reasons::published_rules::of_question;
+use crate::search::clock::Clock;
+use crate::search::confirm::{Confirm, Confirmed};
+use crate::search::of_question::{EFFORT, Searched, search};
+use crate::search::pick::{Picked, pick};
+use crate::search::trials::{Tried, is_at};
+use crate::tune_experiment::ORIGIN_ASSUMED;
+use crate::words::Line;
 use block::SECTOR_BYTES;
 use lab::experiment::Experiment;
 use lab::rig::Rig;
@@ -241,12 +240,12 @@ impl LastTrials {
         clock: &Clock,
     ) -> Result<LastTrials> {
         let (reasons, mut not_tried) = match other {
-            Some(other) => why::reasons(tried, best, other, (verdict, clock))?,
+            Some(other) => counterfactual::reasons(tried, best, other, (verdict, clock))?,
             None => (Vec::new(), Vec::new()),
         };
         let (mut doubts, left) = doubts(tried, best, judged, (other, &reasons, clock))?;
         not_tried.extend(left);
-        not_tried.extend(moved::in_full(tried, best, &mut doubts, clock)?);
+        not_tried.extend(moved_figures::in_full(tried, best, &mut doubts, clock)?);
         Ok(LastTrials { reasons, doubts, not_tried })
     }
 }
@@ -295,7 +294,7 @@ fn doubts(
     let rivals = doubt::rivals(best, &ranked);
     let (mut doubts, left) = doubt::doubts(tried, own, &rivals, (verdict, clock))?;
     if let Some(other) = other {
-        let (better, even) = (verdict.better, why::even(verdict));
+        let (better, even) = (verdict.better, counterfactual::even(verdict));
         doubt::by_full_trials(&mut doubts, other, reasons, (better, even));
     }
     Ok((doubts, left))
@@ -308,7 +307,7 @@ pub(crate) fn raidz3_line(plan: &Plan<'_>, question: &Question) -> Option<(Strin
     let text = format!(
         "raidz3 over these {members} drives would hold about {} and survive any 3 failures, too; its speed is not modelled \
          (`ileave risk --level raidz3 --members {members} --drive {}`)",
-        front::room(room),
+        capacity::room(room),
         drive.name
     );
     Some(("ZFS".into(), text))

@@ -2,79 +2,37 @@
 //!
 //! docs/verdict.md tells how it is reached.
 
-mod aim;
-mod alike;
 mod answer;
-mod any_will_do;
-mod beforehand;
-mod constraints;
-pub mod design;
-pub mod drift;
-pub mod effects;
-pub mod facts;
-mod failed;
-mod fill;
-mod guessed;
-mod hot;
-pub(crate) mod late;
+mod asked;
+pub mod drives;
+pub mod factors;
+pub mod host;
 pub mod layouts;
-mod margin;
-mod measured;
-mod named;
-mod names;
-mod narrower;
-mod nothing;
-mod of_bitmap;
-mod of_clock;
-mod of_factors;
-mod of_host;
-mod of_room;
-mod of_size;
-mod of_trials;
-mod once;
-pub mod pareto;
-mod picked;
-mod placed;
-mod plain;
-mod printed;
-mod promised;
-mod rebuild;
-pub mod refused;
-mod repaired;
+pub mod loads;
+mod points_of_trials;
+pub mod ranking;
 mod risk;
-mod seeds;
-pub mod settled;
-pub mod shingled;
-mod silent;
-mod situations;
-mod slc;
-mod standing;
-mod ties;
-mod together;
-pub mod unfinished;
-mod unsteady;
-pub mod within;
-mod words;
+pub mod trials;
 
 pub use answer::Point;
-pub use beforehand::{check_objective, check_wishes};
+pub use asked::checked_first::{check_objective, check_wishes};
 pub use layouts::{Layouts, Samples};
-pub use plain::nearest_to_md;
-pub use situations::Situation;
+pub use loads::situations::Situation;
+pub use ranking::plainest::nearest_to_md;
 
 use crate::cells::compare_all;
 use crate::evidence::Evidence;
 use crate::stats::noise::Noise;
 use crate::stats::{Interval, median};
-use aim::{Aim, EVERY_WORKLOAD, aims};
-use constraints::failing;
-use effects::{Effects, Paired};
-use facts::Facts;
+use asked::aim::{Aim, EVERY_WORKLOAD, aims};
+use asked::constraints::failing;
+use factors::effects::{Effects, Paired};
+use factors::{all_effects, splits};
+use layouts::facts::Facts;
 use layouts::sorted_words;
-use of_factors::{all_effects, splits};
+use ranking::standing::Known;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use standing::Known;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use store::error::Result;
@@ -270,7 +228,7 @@ pub struct SplitFinding {
     /// The workload in which they do.
     pub workload: String,
     /// The comparison.
-    pub contrast: effects::Contrast,
+    pub contrast: factors::effects::Contrast,
     /// The objective, over the pairs at the other values.
     pub objective_elsewhere: Option<Paired>,
 }
@@ -297,9 +255,9 @@ impl Verdict {
         wishes: &Wishes,
     ) -> Result<Self> {
         let manifest = &manifest.asked(&wishes.choose)?;
-        let trials = unfinished::trials(manifest, records, happened);
-        let unfinished = unfinished::told(manifest, records, happened, trials);
-        let records = &*failed::left(records, happened);
+        let trials = trials::unfinished::trials(manifest, records, happened);
+        let unfinished = trials::unfinished::told(manifest, records, happened, trials);
+        let records = &*trials::failed::left(records, happened);
         let layouts = Layouts::new(manifest, records);
         let aims = aims(manifest, &layouts, wishes)?;
         let aim = &aims[0];
@@ -320,7 +278,7 @@ impl Verdict {
             better: aim.better,
             ranked: Vec::new(),
             left_out: Vec::new(),
-            noise: standing::widest(&noises).unwrap_or_else(|| known.noise(&scores)),
+            noise: ranking::standing::widest(&noises).unwrap_or_else(|| known.noise(&scores)),
             situations: Vec::new(),
             safety: None,
             front: Vec::new(),
@@ -340,27 +298,27 @@ impl Verdict {
         let noises = verdict.with_other_seeds(noises, manifest, records);
         let noises = verdict.with_luck(aim, noises, manifest, records);
         verdict.stand(aim, &noises, &places, &scores);
-        verdict.any_will_do = any_will_do::any_will_do(&verdict);
+        verdict.any_will_do = ranking::any_will_do::any_will_do(&verdict);
         let holds_nowhere = aim.is_capacity() && verdict.has_no_rate();
-        verdict.situations = situations::situations(&layouts, aim, &may, &noises);
+        verdict.situations = loads::situations::situations(&layouts, aim, &may, &noises);
         verdict.price_safety();
         if aims.len() > 1 {
             verdict.front = verdict.front_of(&layouts, &aims);
         }
         verdict.points = unfinished.into_iter().collect();
-        verdict.points.extend(shingled::told(manifest));
+        verdict.points.extend(drives::shingled_disks::told(manifest));
         verdict.points.extend(answer::points(&verdict, &evidence));
-        verdict.points.extend(aim::times(aim, manifest, records, wishes));
-        verdict.points.extend(aim::turned_round(&aims, wishes));
+        verdict.points.extend(asked::aim::times(aim, manifest, records, wishes));
+        verdict.points.extend(asked::aim::turned_round(&aims, wishes));
         verdict.points.extend(risk::left_by_safe(&verdict, wishes));
-        verdict.points.extend(constraints::told(&verdict, &layouts, wishes)?);
-        verdict.points.extend(of_room::told(&verdict));
-        verdict.points.extend(fill::of(&verdict, manifest));
-        verdict.points.extend(guessed::of_drives(manifest, records));
-        verdict.points.extend(of_size::told(&verdict, manifest, records));
+        verdict.points.extend(asked::constraints::told(&verdict, &layouts, wishes)?);
+        verdict.points.extend(risk::small_volume::told(&verdict));
+        verdict.points.extend(drives::state_of_drives::of(&verdict, manifest));
+        verdict.points.extend(drives::unmeasured_drives::of_drives(manifest, records));
+        verdict.points.extend(drives::unmeasured_sizes::told(&verdict, manifest, records));
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);
-        verdict.sentences = words::sentences(&verdict);
+        verdict.sentences = answer::details::sentences(&verdict);
         verdict.answer = verdict.answered(&layouts, manifest, wishes, holds_nowhere);
         if let Some(best) = verdict.ranked.first() {
             let mut chosen = best.at.clone();
@@ -462,7 +420,7 @@ impl Verdict {
         let rows: Vec<FrontRow> = self.ranked.iter().filter_map(row).collect();
         let better: Vec<Better> = aims.iter().map(|aim| aim.better).collect();
         let values: Vec<&[f64]> = rows.iter().map(|row| row.values.as_slice()).collect();
-        let kept = pareto::front(&values, &better);
+        let kept = ranking::pareto::front(&values, &better);
         kept.into_iter().map(|index| rows[index].clone()).collect()
     }
 }

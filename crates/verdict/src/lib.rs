@@ -32,7 +32,7 @@ pub mod unsteady;
 pub mod validation;
 pub mod why;
 
-pub use judge::settled::Settled;
+pub use judge::trials::enough_repeats::Settled;
 pub use judge::{Layouts, Samples, Verdict, Wishes, check_objective, check_wishes};
 
 #[cfg(test)]

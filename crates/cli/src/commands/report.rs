@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use store::ask::{SAFE, SUBJECT_TO};
 use store::{Follower, Results, Trials};
-use verdict::judge::unfinished;
+use verdict::judge::trials::unfinished;
 use verdict::report::{csv, html, json, markdown, reasons};
 use verdict::{Verdict, Wishes};
 

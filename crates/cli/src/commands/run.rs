@@ -23,7 +23,7 @@ use std::rc::Rc;
 use std::time::Instant;
 use store::record::Record;
 use store::{Failed, Happened, Manifest, Results, Shard, Trials, windows};
-use verdict::judge::{settled, unfinished};
+use verdict::judge::trials::{enough_repeats, unfinished};
 use verdict::report::{html, json as as_json, reasons};
 use verdict::{Verdict, Wishes};
 
@@ -149,7 +149,7 @@ fn planned(run: &Run<'_>, flags: &RunFlags) -> Result<String> {
     let earlier = flags.resume.as_ref();
     let earlier = earlier.map(|directory| Results::read(directory, lab::complete)).transpose()?;
     let estimate = run.estimate(earlier.as_ref());
-    let estimate = match settled::within(run.manifest()) {
+    let estimate = match enough_repeats::within(run.manifest()) {
         Some(_) => estimate.at_most(),
         None => estimate,
     };
@@ -271,7 +271,7 @@ fn page_of(directory: &str) -> Result<String> {
 
 /// The part of the run that is asked for.
 fn part<'a>(run: Run<'a>, flags: &RunFlags) -> Result<Run<'a>> {
-    let run = match settled::within(run.manifest()) {
+    let run = match enough_repeats::within(run.manifest()) {
         Some(_) if flags.shard.is_some() => {
             return Err(Error::input(
                 "`run.compare_within` compares all cells after each repeat, and a shard has not all of them; leave \
@@ -283,7 +283,7 @@ fn part<'a>(run: Run<'a>, flags: &RunFlags) -> Result<Run<'a>> {
             run.until_enough(Rc::new(move |records: &[Record], repeats| {
                 // Of windows that cannot be read nothing is settled.
                 let records = windows::joined(&mut manifest.clone(), records.to_vec());
-                settled::look(&manifest, &records.unwrap_or_default(), repeats)
+                enough_repeats::look(&manifest, &records.unwrap_or_default(), repeats)
             }))
         }
         None => run,

@@ -30,7 +30,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use store::{Follower, Results, Shard};
-use verdict::judge::settled;
+use verdict::judge::trials::enough_repeats;
 
 /// Shards for each worker, where nobody says how many: so many that one that is longer than others does not leave the
 /// other workers idle for long, and so few that starting them costs little.
@@ -109,7 +109,7 @@ fn kind_of(experiment: &Experiment) -> Result<&'static RigKind> {
 ///
 /// Where comparisons end the repeats: no shard has the cells that are compared.
 fn refuse_comparisons(run: &Run<'_>, origin: &str) -> Result<()> {
-    match settled::within(run.manifest()) {
+    match enough_repeats::within(run.manifest()) {
         None => Ok(()),
         Some(_) => Err(Error::input(format!(
             "{origin}: `run.compare_within` (`--within`) compares all cells after each repeat, and no shard has all of them; give \

@@ -1,8 +1,8 @@
 //! More copies than must survive, where a wish of the risk may ask for them.
 
 use super::Beforehand;
-use crate::front::room;
 use crate::question::Question;
+use crate::question::capacity::room;
 use block::SECTOR_BYTES;
 use block::layout::Level;
 

@@ -1,7 +1,7 @@
 //! Other numbers of the same drives, where these do not meet what must hold.
 
-use crate::drives::{DRIVES_MAX, Drives};
 use crate::question::Question;
+use crate::question::drives::{DRIVES_MAX, Drives};
 
 /// So many drives more and fewer are tried where no level meets what must hold.
 const COUNTS: usize = 6;

@@ -1,9 +1,8 @@
 //! Spares, and more survived failures, where a wish of what is known beforehand asks for them.
 
 use super::{Beforehand, Figures, is_even};
-use crate::front::{is_more_room, room};
-use crate::question::{Question, SURVIVE_MAX};
-use crate::spares::{SPARES_MAX, in_use};
+use crate::question::capacity::{is_more_room, room};
+use crate::question::{Question, SPARES_MAX, SURVIVE_MAX, in_use};
 use lab::{Error, Result};
 
 impl Question {

@@ -1,7 +1,7 @@
 //! The drives' own write caches, and what turns them off.
 
 use crate::question::Question;
-use crate::work::names_its_cache;
+use crate::question::work::names_its_cache;
 
 /// Why write caches are to be off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

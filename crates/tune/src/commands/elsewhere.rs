@@ -2,7 +2,8 @@
 //! system has no such volume, the line says why.
 
 use super::requests::{raidz_kib, record_size};
-use super::{Command, Plan, Remembered, Requests, build, ccd, near_level};
+use super::{Command, Plan, Requests, build, ccd, near_level};
+use crate::beside::bitmap::Remembered;
 use lab::file_system::btrfs_profiles;
 
 /// The commands of LVM, ZFS, btrfs, FreeBSD's GEOM, and NetBSD's ccd and RAIDframe.
@@ -430,8 +431,9 @@ fn raidframe(plan: &Plan<'_>, level: u8) -> Line {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{REGION_KIB, Remembered};
+    use super::super::REGION_KIB;
     use super::*;
+    use crate::beside::bitmap::Remembered;
     use lab::formats::{ccd, raidctl};
     use std::process::Command as Process;
 

@@ -1,7 +1,7 @@
 //! The work as a run of fio, which shows what was built.
 
 use crate::question::Question;
-use crate::work::block_bytes;
+use crate::question::work::block_bytes;
 use block::SECTOR_BYTES;
 use block::layout::Level;
 use block::units::{format_bytes, parse_bytes_per_s, parse_sectors};

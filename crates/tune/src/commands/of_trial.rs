@@ -2,13 +2,14 @@
 
 use super::file_systems::Stripes;
 use super::{
-    CachesOff, ChosenFileSystem, Command, Plan, Queue, REGION_KIB, Remembered, Requests, build,
-    ccd, check, dm, elsewhere, ffs, volumes,
+    CachesOff, ChosenFileSystem, Command, Plan, Queue, REGION_KIB, Requests, build, ccd, check, dm,
+    elsewhere, ffs, volumes,
 };
 use crate::beside::Beside;
+use crate::beside::bitmap::Remembered;
 use crate::danger;
 use crate::question::Question;
-use crate::work::names_its_cache;
+use crate::question::work::names_its_cache;
 use block::SECTOR_BYTES;
 use block::layout::Level;
 use lab::experiment::{Experiment, Member, Scheduling, Trial, Volume};

@@ -1,8 +1,8 @@
 //! What is answered, as data and as text, of one search each.
 
 use super::takes_long;
-use crate::remembered::Sim;
-use crate::work::Work;
+use crate::question::work::Work;
+use crate::search::remembered::Sim;
 use crate::{Clock, Drives, Question, tune};
 use lab::capabilities::Capabilities;
 use lab::experiment::Trial;

@@ -1,13 +1,12 @@
 //! The best few on a second rig: here the model again, which has to agree with itself.
 
-use crate::remembered::Sim;
-use crate::work::Work;
+use crate::question::work::Work;
+use crate::search::remembered::Sim;
 use crate::{Clock, Confirm, Drives, Posed, Question, tune, tune_experiment};
-use lab::Result;
 use lab::capabilities::Capabilities;
-use lab::catalogue;
 use lab::experiment::{Experiment, Trial};
 use lab::rig::{Prepared, Rig, sim};
+use lab::{Result, catalogue};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use verdict::Wishes;
@@ -132,7 +131,7 @@ fn a_slower_rig_s_trial_that_is_stopped_may_turn_the_choice() {
     let levels = vec!["md-raid10".into()];
     let asked = Question { survive: 1, levels, clock: clock(), ..Question::new(drives, work) };
     let of_drives = tune(&asked, &rig(false), Some(&confirm), &mut |_| ()).unwrap();
-    let text = crate::posed::tests::COPIES.replace("500", "5000");
+    let text = crate::question::posed::tests::COPIES.replace("500", "5000");
     let experiment = Experiment::parse("some.toml", &text).unwrap();
     let posed = Posed::new(experiment, Wishes::default(), None).unwrap();
     let posed = Posed { clock: clock(), ..posed };

@@ -1,7 +1,7 @@
 //! How long an answer of `ileave explore` takes: a page that follows a slider has 200 ms.
 
 use crate::explore::{Cell, Explore};
-use crate::work::{Knobs, NAMED};
+use crate::question::work::{Knobs, NAMED};
 use std::fs;
 
 /// Milliseconds of a processor that this thread took: other tests and other programs do not count.

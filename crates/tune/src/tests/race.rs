@@ -1,6 +1,6 @@
 //! The race beside the exhaustive search and beside chance, on the cells of a shipped experiment.
 
-use crate::remembered::Sim;
+use crate::search::remembered::Sim;
 use crate::search::{Effort, Prior, race};
 use lab::experiment::Experiment;
 use lab::{Keep, run};

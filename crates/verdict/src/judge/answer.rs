@@ -1,21 +1,22 @@
 //! The answer, and the few lines that stand below it: margin, certainty, risk, what the safe choice costs.
 
-use super::alike;
-use super::margin::{next_best, open, tied};
-use super::nothing::{nothing_ranked, nothing_to_choose};
-use super::risk;
-use super::situations::{self, Situation};
-use super::ties::{certainty, of_loads, within};
-use super::{LeftOut, Ranked, Standing, Verdict, Wishes};
+pub(crate) mod all_alike;
+pub(crate) mod details;
+pub(crate) mod no_layout;
+
+use super::loads::situations::{self, Situation};
+use super::ranking::margin::{next_best, open, tied};
+use super::ranking::ties::{certainty, of_loads, within};
+use super::{LeftOut, Ranked, Standing, Verdict, Wishes, risk};
 use crate::evidence::Evidence;
 use crate::tables::{SHARE_OF_BEST, figure, listed, slower};
+use no_layout::{nothing_ranked, nothing_to_choose};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use store::Manifest;
 use store::expression::Objective;
 use store::factor::Role;
 use store::record::short_key;
-use store::sample;
+use store::{Manifest, sample};
 
 /// One line below the answer: `next best`, and what it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -53,7 +54,7 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     }
     let is_alike = |a: f64, b: f64| a.to_bits() == b.to_bits();
     if others.iter().all(|of| is_alike(of.behind, 1.0) && is_alike(of.value, best.value)) {
-        return alike::answer(verdict, "No difference at all", &format!("{value} each"));
+        return all_alike::answer(verdict, "No difference at all", &format!("{value} each"));
     }
     if others.iter().any(|other| other.standing == Standing::Unknown) {
         let why = if verdict.luck > 0.0 {
@@ -66,7 +67,7 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
         return format!("No answer yet: {} was best with {value}, {why}", best.label);
     }
     if verdict.is_level() {
-        return alike::answer(verdict, "No reliable difference", &within(verdict));
+        return all_alike::answer(verdict, "No reliable difference", &within(verdict));
     }
     if verdict.unit != SHARE_OF_BEST {
         let amount = with_name(&verdict.objective, &value);

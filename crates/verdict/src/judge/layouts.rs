@@ -1,18 +1,23 @@
 //! The layouts of a results directory with what was measured on each.
 
-pub use super::measured::{Measured, Samples};
+pub mod facts;
+pub(crate) mod measured;
+pub(crate) mod named_by_formulas;
+pub(crate) mod names;
+
+pub use measured::{Measured, Samples};
+
 use crate::stats::median;
 use crate::unsteady;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::{BTreeMap, BTreeSet};
-use store::Manifest;
 use store::ask::of_any_workload;
 use store::expression::Expression;
 use store::factor::{Factors, Role};
 use store::quantity::{Better, Quantity};
 use store::record::Record;
-use store::sample;
+use store::{Manifest, sample};
 
 /// What errors say of a name of which the results have nothing.
 pub const NOT_MEASURED: &str = "is not measured";
@@ -99,7 +104,7 @@ impl Layouts {
             layouts: Vec::new(),
             quantities: Vec::new(),
             factors: of_any(&manifest.factors),
-            only: super::named::only(manifest),
+            only: named_by_formulas::only(manifest),
             silent: BTreeMap::new(),
             given: BTreeSet::new(),
         };

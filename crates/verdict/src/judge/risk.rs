@@ -1,8 +1,12 @@
 //! What the best layout risks, and what the safe choice would be and cost.
 
+pub(crate) mod bitmap;
+pub(crate) mod rebuild;
+pub(crate) mod small_volume;
+
 use super::answer::point;
-use super::facts::Facts;
-use super::situations::Situation;
+use super::layouts::facts::Facts;
+use super::loads::situations::Situation;
 use super::{LeftOut, Point, Ranked, Standing, Verdict, Wishes};
 use crate::tables::{listed, slower};
 use serde_json::Value as Json;

@@ -138,7 +138,9 @@ fn an_outlier_is_beyond_what_models_err_by() {
         of_tar.lone[0].ratio = ratio;
         verdict.effects = vec![of_tar.clone(), of_tar.clone()];
         verdict.noise.model_error = model_error;
-        words::sentences(&verdict).into_iter().find(|said| said.starts_with("Outliers"))
+        super::answer::details::sentences(&verdict)
+            .into_iter()
+            .find(|said| said.starts_with("Outliers"))
     };
     assert_eq!(said(1.02, 0.051), None);
     assert!(said(1.02, 0.0).unwrap().starts_with("Outliers: 2 of tar (the worst is "));

@@ -7,7 +7,7 @@ mod order;
 pub use models::Model;
 
 use crate::cells::CellSummary;
-use crate::judge::within;
+use crate::judge::trials::spread_of_run;
 use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median};
@@ -464,7 +464,7 @@ fn noise_of(of: &[Side<'_, '_>]) -> Noise {
         .collect();
     let within: Vec<(f64, f64)> = of
         .iter()
-        .flat_map(|(results, _)| results.records.iter().filter_map(within::spread))
+        .flat_map(|(results, _)| results.records.iter().filter_map(spread_of_run::spread))
         .collect();
     Noise::of(&samples, None, 0.0).or_within(&within)
 }

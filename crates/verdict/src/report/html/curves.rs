@@ -4,7 +4,7 @@ use super::run::drawn;
 use super::thin;
 use crate::cells::{self, CellSummary};
 use crate::evidence::Evidence;
-use crate::judge::design::{Factor, single};
+use crate::judge::factors::design::{Factor, single};
 use crate::stats::noise::Noise;
 use serde_json::{Map, Value as Json, json};
 use store::factor::Role;

@@ -9,7 +9,7 @@ use super::{Page, escaped, filled, frame, html_table};
 use crate::cells::row_order;
 use crate::cells::{self, CellSummary};
 use crate::evidence::Evidence;
-use crate::judge::design;
+use crate::judge::factors::design;
 use crate::judge::layouts::Measure;
 use crate::judge::{Layouts, Point, Verdict};
 use crate::lost;

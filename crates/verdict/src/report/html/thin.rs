@@ -2,7 +2,7 @@
 
 use super::run::in_order;
 use crate::cells::{self, CellSummary};
-use crate::judge::design::Factor;
+use crate::judge::factors::design::Factor;
 use crate::stats::median;
 use store::Results;
 use store::quantity::Better;

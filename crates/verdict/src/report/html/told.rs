@@ -3,7 +3,7 @@
 use super::run::drawn;
 use super::thin::{self, ENDS};
 use crate::judge::Layouts;
-use crate::judge::design::Factor;
+use crate::judge::factors::design::Factor;
 use crate::stats::Interval;
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};

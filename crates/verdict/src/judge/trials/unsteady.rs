@@ -1,0 +1,82 @@
+//! What the verdict says where trials were not in a steady state.
+
+use crate::judge::Verdict;
+use crate::judge::answer::no_layout::nothing_to_choose;
+use crate::judge::answer::{Point, all_alike, amount, point};
+use crate::tables::listed;
+use crate::unsteady::{overloaded, words};
+use std::collections::BTreeMap;
+use store::Manifest;
+use store::record::Record;
+
+/// The `answer` of what is ranked, and what could not be judged: `silent`, with how many layouts were steady under each.
+pub(crate) fn answer(
+    verdict: &Verdict,
+    answer: String,
+    silent: &BTreeMap<String, usize>,
+) -> String {
+    let answer = of_others(verdict, answer);
+    // Where nothing can be chosen, nothing is ranked anyhow.
+    if answer.is_empty() || silent.is_empty() || answer == nothing_to_choose(&verdict.factors) {
+        return answer;
+    }
+    let under = |is_none: bool| -> Vec<String> {
+        let of = silent.iter().filter(|(_, steady)| (**steady == 0) == is_none);
+        of.map(|(under, _)| under.clone()).collect()
+    };
+    let mut said = answer;
+    for (layouts, under) in [("No", under(true)), ("Only one", under(false))] {
+        if !under.is_empty() {
+            let under = listed(&under);
+            said = format!("{said} {layouts} layout was steady under {under}: that ranks nothing.");
+        }
+    }
+    said
+}
+
+/// The same of what was steady on some layout.
+fn of_others(verdict: &Verdict, answer: String) -> String {
+    let unsteady = verdict.left_out.iter().filter(|out| out.is_unsteady).count();
+    match verdict.ranked.as_slice() {
+        [] if verdict.left_out.iter().any(|out| out.is_overloaded && !out.at.is_empty()) => {
+            "No answer: no layout keeps up with the requests.".into()
+        }
+        [only] if unsteady == 0 && is_the_only_one_that_keeps_up(verdict) => {
+            let value = amount(only.value, &verdict.unit);
+            format!(
+                "Use {}: the only layout that keeps up with the requests ({value}).",
+                only.label
+            )
+        }
+        _ if unsteady == 0 => answer,
+        // Nothing that can be chosen was varied, so nothing was asked.
+        [] if verdict.left_out.iter().all(|out| out.at.is_empty()) => {
+            nothing_to_choose(&verdict.factors)
+        }
+        // Each workload has layouts of its own that were steady.
+        [] if verdict.situations.iter().any(|situation| situation.layouts > 1) => {
+            "No layout ran every workload and was steady in it, so none is best for all of them. Below is the best for each.".into()
+        }
+        [] => "No answer: no layout was in a steady state.".into(),
+        [only] => {
+            let value = amount(only.value, &verdict.unit);
+            format!("No answer yet: only {} was in a steady state ({value}).", only.label)
+        }
+        _ if verdict.is_level() => format!("{answer} {}", all_alike::unsaid(verdict)),
+        ranked => {
+            let of = ranked.len() + unsteady;
+            format!("{answer} {unsteady} of {of} layouts were not steady and may be better.")
+        }
+    }
+}
+
+fn is_the_only_one_that_keeps_up(verdict: &Verdict) -> bool {
+    !verdict.left_out.is_empty() && verdict.left_out.iter().all(|out| out.is_overloaded)
+}
+
+/// Which trials were not steady or were overloaded, and what to do about it.
+pub(crate) fn told(manifest: &Manifest, records: &[Record]) -> Vec<Point> {
+    let unsteady = words(manifest, records).into_iter().map(|text| point("not steady", text));
+    let overloaded = overloaded(manifest, records).map(|text| point("overloaded", text));
+    unsteady.chain(overloaded).collect()
+}
