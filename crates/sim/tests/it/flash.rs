@@ -312,8 +312,11 @@ fn reads_wait_beside_writes_at_the_full_rate() {
             spec.power_loss_protection = protected;
             spec.drain_bytes_per_s = spec.write_bytes_per_s;
         });
-        // A write of 128 KiB whenever the link has moved the last one, a read each tenth of it.
+        // Eight writes of 128 KiB in flight, another one whenever the link has moved one, and ten reads in that time.
         let mut requests = Vec::new();
+        if writes {
+            requests.extend((0..8).map(|ahead| (0, Request::write((1 << 20) + ahead * 256, 256))));
+        }
         for step in 0..20_000 {
             let at = step * 13_108;
             if writes && step % 10 == 0 {
