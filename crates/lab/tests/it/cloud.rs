@@ -85,8 +85,8 @@ fn reads_of_an_i3en_beside_writes() {
     let [medians, tails, _] = &groups[..] else { panic!("{groups:?}") };
     assert_eq!(judged.len(), 99);
     let near = [medians, tails].map(|group| group.within_20_percent.unwrap());
-    assert!(near[0] >= 0.95 && near[1] >= 0.65, "{groups:#?}");
-    assert!(medians.median_error < 0.08 && tails.median_error < 0.14, "{groups:#?}");
+    assert!(near[0] >= 0.95 && near[1] >= 0.8, "{groups:#?}");
+    assert!(medians.median_error < 0.085 && tails.median_error < 0.12, "{groups:#?}");
 }
 
 /// Rows that no disk has: computed and not measured, or a quarter of what the same disk writes in other instances.
