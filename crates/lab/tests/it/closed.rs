@@ -47,5 +47,5 @@ fn closed_loops_are_as_fast_as_in_the_kernel() {
         (ours / kernel).ln().abs()
     };
     let within = |most: f64| all.iter().filter(|line| error(line) <= most.ln_1p()).count();
-    assert_eq!([0.01, 0.05, 0.1].map(within), [254, 290, 292]);
+    assert_eq!([0.01, 0.05, 0.1].map(within), [252, 291, 293]);
 }

@@ -10,8 +10,8 @@
 //! last of its pages. Times of commands alone are a table by size ([`FlashSpec::read_alone_ns`]): what controller,
 //! units and link do not explain of it is a delay without a queue.
 //!
-//! Writes meet reads in two places. A unit that programs lets a read wait, at most
-//! [`FlashSpec::program_wait_ns`]; and the time of a unit that reads is missing for programs.
+//! Writes meet reads in two places. A unit that programs lets the first of its reads wait
+//! ([`FlashSpec::program_wait_ns`]); and the time of a unit that reads is missing for programs.
 
 mod drain;
 mod fault;
@@ -210,8 +210,12 @@ impl Flash {
         for page in pages {
             let (unit, whole_ns) = self.placement.unit_of(page);
             let unit_ns = whole_ns * share / WHOLE;
-            let mut begin = self.units_free_at[unit].max(ready_at);
-            if self.spec.program_wait_ns > 0 && self.drain.is_programming(begin, unit_ns) {
+            let free_at = self.units_free_at[unit];
+            let mut begin = free_at.max(ready_at);
+            let programs =
+                self.spec.program_wait_ns > 0 && self.drain.is_programming(begin, unit_ns);
+            // For the read before it the unit has suspended its program, and goes on with that when it has no read.
+            if programs && free_at <= ready_at {
                 begin += drain::program_wait_ns(begin ^ page, self.spec.program_wait_ns);
             }
             let end = begin + unit_ns;
@@ -233,7 +237,7 @@ impl Flash {
         let controlled_at = self.command(now, command_ns);
         let moved_ns = moving_ns(bytes.into(), self.spec.write_bytes_per_s);
         let there_at = self.link.write(now, controlled_at, moved_ns);
-        let (room_at, garbage_ns) = self.drain.admit(there_at, &request, delay_ns);
+        let (room_at, garbage_ns) = self.drain.admit(now, there_at, &request, delay_ns);
         let done_at = room_at + delay_ns;
         self.map(&request, true);
         let spent = &mut flight.spent;

@@ -79,7 +79,7 @@ pub struct FlashSpec {
     pub partial_write_ns: Nanos,
     /// Time from the start of a program until power may go.
     pub program_ns: Nanos,
-    /// The longest that a read waits for a unit that programs.
+    /// Twice the mean time that a read waits for a unit that programs.
     pub program_wait_ns: Nanos,
     /// The buffer survives a power cut, so that what it holds counts as durable.
     pub power_loss_protection: bool,

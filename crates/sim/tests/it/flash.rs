@@ -266,7 +266,8 @@ fn a_flush_costs_what_is_not_safe_yet() {
     assert!(flush_us(false) > 500.0);
 }
 
-/// Reads wait for units that program, and programs lose what reads take.
+/// Reads wait for units that program, and programs lose what reads take. With few in flight: of many, half are writes that
+/// are in nobody's way, and reads wait for fewer reads.
 #[test]
 fn reads_and_writes_compete() {
     let mixed = |reads_percent| {
@@ -274,7 +275,7 @@ fn reads_and_writes_compete() {
             reads_percent: Some(reads_percent),
             pattern: Pattern::Random,
             span_sectors: 1 << 21,
-            depth: 64,
+            depth: 8,
             count: 60_000,
             ..Stream::default()
         };
@@ -283,6 +284,70 @@ fn reads_and_writes_compete() {
     let [alone, _] = mixed(100);
     let [beside, _] = mixed(50);
     assert!(beside.latency_ns.value_at_quantile(0.5) > alone.latency_ns.value_at_quantile(0.5));
+}
+
+/// The latency of each read of `drive`, by its tag, of those that `requests` has: when, and what.
+fn read_ns(drive: &mut Flash, requests: &[(u64, Request)]) -> Vec<u64> {
+    let (mut events, mut read_ns) = (Vec::new(), vec![0; requests.len()]);
+    for (tag, &(at, request)) in requests.iter().enumerate() {
+        drive.advance(at, &mut events);
+        drive.submit(at, tag as u64, request);
+    }
+    drive.advance(u64::MAX, &mut events);
+    for event in events {
+        if let Event::Done { tag, spent, .. } = event {
+            read_ns[tag as usize] = spent.total();
+        }
+    }
+    let reads = requests.iter().zip(read_ns).filter(|((_, request), _)| request.op == Op::Read);
+    reads.map(|(_, ns)| ns).collect()
+}
+
+/// With power-loss protection it forgot what it still programmed as soon as the next write was on its way: beside writes at
+/// the link's full rate reads took as long as alone.
+#[test]
+fn reads_wait_beside_writes_at_the_full_rate() {
+    let mean_us = |protected, writes: bool| {
+        let mut drive = drive(|spec| {
+            spec.power_loss_protection = protected;
+            spec.drain_bytes_per_s = spec.write_bytes_per_s;
+        });
+        // Eight writes of 128 KiB in flight, another one whenever the link has moved one, and ten reads in that time.
+        let mut requests = Vec::new();
+        if writes {
+            requests.extend((0..8).map(|ahead| (0, Request::write((1 << 20) + ahead * 256, 256))));
+        }
+        for step in 0..20_000 {
+            let at = step * 13_108;
+            if writes && step % 10 == 0 {
+                requests.push((at, Request::write(step / 10 * 256, 256)));
+            }
+            requests.push((at, Request::read(step * 7919 * 8 % (1 << 20), 8)));
+        }
+        let read_ns = read_ns(&mut drive, &requests);
+        read_ns.iter().sum::<u64>() as f64 / read_ns.len() as f64 / 1e3
+    };
+    let alone_us = mean_us(true, false);
+    let [protected, open] = [true, false].map(|protected| mean_us(protected, true) - alone_us);
+    assert!(protected > 60.0, "{protected} us of waiting");
+    assert!((protected / open - 1.0).abs() < 0.1, "{protected} for {open} us without protection");
+}
+
+/// Each read waited for a program of its own: of many behind each other on a unit none was done before all that.
+#[test]
+fn reads_behind_a_read_wait_for_no_program() {
+    let mut drive = drive(|spec| {
+        (spec.units, spec.unit_spread_percent) = (1, 0);
+        (spec.read_command_ns, spec.program_wait_ns) = (0, 20_000_000);
+        spec.drain_bytes_per_s = 1_000_000;
+    });
+    // A stripe of which flash takes a quarter of a second.
+    let writes = (0..2).map(|number| (0, Request::write(number * 512, 512)));
+    let reads = (0..8).map(|number| (2_000_000, Request::read(4096 + number * 8, 8)));
+    let requests: Vec<_> = writes.chain(reads).collect();
+    let read_ns = read_ns(&mut drive, &requests);
+    assert!(read_ns[0] > 200_000, "the first one waits: {read_ns:?}");
+    assert!(read_ns.windows(2).all(|pair| pair[1] - pair[0] == 50_000), "{read_ns:?}");
 }
 
 #[test]

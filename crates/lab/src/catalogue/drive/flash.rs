@@ -99,7 +99,7 @@ figures! {
         partial_write_us: f64 = figure("partial_write_us", "us", time_us()).default("0"),
         /// time from the start of a program until power may go
         program_us: f64 = figure("program_us", "us", time_us()),
-        /// longest wait of a read for a unit that programs
+        /// twice the mean wait of a read for a unit that programs
         program_wait_us: f64 = figure("program_wait_us", "us", time_us()).default("0"),
         /// the buffer survives a power cut: a flush costs nothing
         power_loss_protection: bool = figure("power_loss_protection", "", Shape::Switch),
