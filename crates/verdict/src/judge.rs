@@ -7,6 +7,7 @@ mod alike;
 mod answer;
 mod any_will_do;
 mod beforehand;
+mod buffered;
 mod constraints;
 pub mod design;
 pub mod drift;
@@ -338,6 +339,7 @@ impl Verdict {
         let (may, places) = verdict.rank(manifest, &layouts, &scores, wishes)?;
         let noises = verdict.with_other_seeds(noises, manifest, records);
         let noises = verdict.with_luck(aim, noises, manifest, records);
+        let noises = verdict.with_buffers(aim, noises, manifest, records);
         verdict.stand(aim, &noises, &places, &scores);
         verdict.any_will_do = any_will_do::any_will_do(&verdict);
         let holds_nowhere = aim.is_capacity() && verdict.has_no_rate();

@@ -3,8 +3,8 @@
 use super::Verdict;
 use super::answer::{Point, point};
 use super::{
-    drift, failed, hot, late, narrower, of_bitmap, of_host, once, rebuild, refused, repaired,
-    seeds, settled, unsteady,
+    buffered, drift, failed, hot, late, narrower, of_bitmap, of_host, once, rebuild, refused,
+    repaired, seeds, settled, unsteady,
 };
 use crate::early;
 use store::record::Record;
@@ -32,6 +32,7 @@ impl Verdict {
         points.extend(repaired::told(records));
         points.extend(hot::doubt(manifest, records));
         points.extend(once::told(self, manifest, records));
+        points.extend(buffered::told(self, manifest, records));
         points.extend(once::in_step(self, manifest, records));
         points.extend(seeds::told(self, manifest, records));
         points.extend(once::unlike(self));

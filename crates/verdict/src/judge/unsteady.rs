@@ -2,7 +2,7 @@
 
 use super::Verdict;
 use super::alike;
-use super::answer::{Point, amount, point};
+use super::answer::{Point, each, in_brackets, point};
 use super::nothing::nothing_to_choose;
 use crate::tables::listed;
 use crate::unsteady::{overloaded, words};
@@ -43,11 +43,11 @@ fn of_others(verdict: &Verdict, answer: String) -> String {
             "No answer: no layout keeps up with the requests.".into()
         }
         [only] if unsteady == 0 && is_the_only_one_that_keeps_up(verdict) => {
-            let value = amount(only.value, &verdict.unit);
-            format!(
-                "Use {}: the only layout that keeps up with the requests ({value}).",
-                only.label
-            )
+            let which = match in_brackets(verdict, only) {
+                value if value.is_empty() => format!(" at each {}", each(verdict)),
+                value => value,
+            };
+            format!("Use {}: the only layout that keeps up with the requests{which}.", only.label)
         }
         _ if unsteady == 0 => answer,
         // Nothing that can be chosen was varied, so nothing was asked.
@@ -60,8 +60,8 @@ fn of_others(verdict: &Verdict, answer: String) -> String {
         }
         [] => "No answer: no layout was in a steady state.".into(),
         [only] => {
-            let value = amount(only.value, &verdict.unit);
-            format!("No answer yet: only {} was in a steady state ({value}).", only.label)
+            let value = in_brackets(verdict, only);
+            format!("No answer yet: only {} was in a steady state{value}.", only.label)
         }
         _ if verdict.is_level() => format!("{answer} {}", alike::unsaid(verdict)),
         ranked => {
