@@ -38,7 +38,7 @@ pub use undo::Undo;
 
 use crate::capabilities::Capabilities;
 use crate::error::{Error, Result};
-use crate::experiment::Trial;
+use crate::experiment::{Plan, Trial};
 use crate::record::Measured;
 use store::Calibration;
 
@@ -129,6 +129,12 @@ pub trait Rig: Sync {
     /// What makes its figures doubtful, a sentence each.
     fn warnings(&self) -> &[String] {
         &[]
+    }
+
+    /// What makes its figures of `plan` doubtful, a sentence each.
+    fn doubts(&self, plan: &Plan) -> Vec<String> {
+        let _ = plan;
+        Vec::new()
     }
 
     /// What its figures depend on and nobody sees in them, by name: the kernel, models of drives.

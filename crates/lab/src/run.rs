@@ -100,6 +100,8 @@ impl<'a> Run<'a> {
         leave_out_impossible(&mut plan, rig);
         plan.warnings.extend(no_kind::warnings(experiment));
         plan.warnings.extend_from_slice(rig.warnings());
+        let doubts = rig.doubts(&plan);
+        plan.warnings.extend(doubts);
         plan.warnings.extend(memory::warning(&plan, rig));
         if rig.capabilities().host_is_modelled {
             plan.warnings.extend(sorted::warning(&experiment.origin, &plan));
@@ -450,7 +452,7 @@ fn manifest(experiment: &Experiment, plan: &Plan, rig: &dyn Rig) -> Manifest {
             |path| experiment.is_in_bytes(path),
         ),
         machine: rig.machine().into_iter().collect(),
-        doubts: rig.warnings().iter().cloned().chain(trace::doubts(plan)).collect(),
+        doubts: [rig.warnings().to_vec(), rig.doubts(plan), trace::doubts(plan)].concat(),
         fio: experiment.is_fio_job(),
         imported: None,
     }

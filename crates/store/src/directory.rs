@@ -190,7 +190,13 @@ impl Store {
             there.only_read.clone_from(&manifest.only_read);
         }
         // How values are written is no part of what is run.
-        there.factors.clone_from(&manifest.factors);
+        let factors = std::mem::replace(&mut there.factors, manifest.factors.clone());
+        // Nor what is known of drives' buffers, which says nothing of what they do.
+        for (name, drive) in &mut there.drives {
+            if let Some(of) = manifest.drives.get(name) {
+                drive.buffer_is_guessed = of.buffer_is_guessed;
+            }
+        }
         // Neither is what is doubtful of it today: it is added to what was doubtful before.
         let known = std::mem::replace(&mut there.doubts, manifest.doubts.clone());
         // Nor is what members tell of the moment: how warm they are, and how worn.
@@ -208,7 +214,8 @@ impl Store {
             let what = if is_of_it {
                 format!("it is of ileave {}, and this is {}", there.ileave, manifest.ileave)
             } else {
-                there.difference(manifest, ["the store", "your file"])
+                let as_written = Manifest { factors, ..there.clone() };
+                as_written.difference(manifest, ["the store", "your file"])
             };
             let apart = there.settings_apart(manifest);
             let option = match apart.as_slice() {

@@ -4,6 +4,7 @@
 
 use crate::record::{plain, short_key};
 use block::SECTOR_BYTES;
+use block::layout::Level;
 use block::units::{format_bytes, format_bytes_per_s, format_nanos};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -144,6 +145,21 @@ impl Factors {
         self.of(path).shown(value)
     }
 
+    /// About a value of this factor, as people say it: a size in whole KiB, MiB and so on, from 10 of them on.
+    pub fn about(&self, path: &str, value: f64) -> u64 {
+        const UNITS: [f64; 4] =
+            [(1_u64 << 40) as f64, (1_u64 << 30) as f64, (1_u64 << 20) as f64, 1024.0];
+        let is_size = matches!(
+            self.of(path).written,
+            Written::Bytes | Written::BytesOfSectors | Written::Sectors
+        );
+        let bytes = value * SECTOR_BYTES as f64;
+        match UNITS.into_iter().find(|unit| bytes >= 10.0 * unit).filter(|_| is_size) {
+            Some(unit) => ((bytes / unit).round() * unit / SECTOR_BYTES as f64) as u64,
+            None => value.round() as u64,
+        }
+    }
+
     /// What stands at an axis of this factor: its name, and the unit that its values do not carry.
     pub fn axis(&self, path: &str) -> String {
         match self.of(path).unit() {
@@ -191,8 +207,7 @@ impl Factors {
         if at.is_empty() {
             return "the only cell".into();
         }
-        // An empty text is a factor that does not apply, as the interleave of a single drive.
-        let applies = at.iter().filter(|(_, value)| value.as_str() != Some(""));
+        let applies = at.iter().filter(|(path, value)| applies(at, path, value));
         let parts: Vec<String> = applies
             .map(|(path, value)| format!("{} {}", short_key(path), self.with_unit(path, value)))
             .collect();
@@ -200,9 +215,44 @@ impl Factors {
     }
 }
 
+/// Whether a factor says anything of the layout `at`: an empty text does not, as the interleave of a single drive, nor do the rows
+/// of a stripe cache where the level has none.
+pub fn applies(at: &Map<String, Json>, path: &str, value: &Json) -> bool {
+    let level = || at.get("volume.level")?.as_str()?.parse::<Level>().ok();
+    let is_of_none =
+        path == "volume.stripe_cache" && level().is_some_and(|level| !level.has_stripe_cache());
+    value.as_str() != Some("") && !is_of_none
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// "Use level md-raid10, stripe_cache 256", which it has none of.
+    #[test]
+    fn a_stripe_cache_is_named_where_there_is_one() {
+        let label = |level: &str| {
+            let at = serde_json::json!({ "volume.level": level, "volume.stripe_cache": 256 });
+            factors().label(at.as_object().unwrap())
+        };
+        assert_eq!(label("md-raid10"), "level md-raid10");
+        assert_eq!(label("md-raid5"), "level md-raid5, stripe_cache 256");
+    }
+
+    /// "From about 130003456B on" stood between 64MiB and 192MiB.
+    #[test]
+    fn a_size_between_two_is_a_round_one() {
+        let kind = |written| FactorKind { role: Role::Load, written };
+        let factors = Factors(BTreeMap::from([
+            ("workload.r.span".into(), kind(Written::BytesOfSectors)),
+            ("workload.r.depth".into(), kind(Written::AsIs)),
+        ]));
+        let shown =
+            |path: &str, value: f64| factors.shown(path, &factors.about(path, value).into());
+        assert_eq!(shown("workload.r.span", 130_003_456.0 / 512.0), "124MiB");
+        assert_eq!(shown("workload.r.span", 5_300.4 * 1024.0 / 512.0), "5300KiB");
+        assert_eq!(shown("workload.r.depth", 24.4), "24");
+    }
 
     fn factors() -> Factors {
         let kind = |role, written| FactorKind { role, written };

@@ -27,6 +27,9 @@ pub struct KnownDrive {
     /// `reads`, `writes` and `flushes`, where nothing measured them and no data sheet gives them: they are guesses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guessed: Vec<String>,
+    /// Whether how its read buffer is divided is an estimate: how many runs of sectors it holds, and how long each is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub buffer_is_guessed: bool,
     /// What its data sheet promises, beside the most that its model makes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promised: Vec<Promise>,

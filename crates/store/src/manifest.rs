@@ -2,7 +2,7 @@
 
 use crate::MANIFEST;
 use crate::error::{Error, Result};
-use crate::factor::Factors;
+use crate::factor::{FactorKind, Factors};
 use crate::format_1;
 use crate::input;
 use crate::known::{KnownDrive, KnownHost};
@@ -214,7 +214,9 @@ impl Manifest {
         let apart = self.settings_apart(wanted);
         let matters = |apart: &&Apart| !apart.is_of_no_trial(self.trials == wanted.trials);
         if let Some(apart) = apart.iter().find(matters).or(apart.first()) {
-            return apart.said(names);
+            // What is varied in one alone is known there.
+            let known = [self, wanted].into_iter().find_map(|of| of.factors.0.get(&apart.key));
+            return apart.said(names, known.copied().unwrap_or_default());
         }
         let files = |of: &Manifest| {
             (of.drives.clone(), of.hosts.clone(), of.controllers.clone(), of.trees.clone())
@@ -291,10 +293,17 @@ impl Apart {
         value.map_or("not set".into(), written)
     }
 
-    /// That they differ; `names` are what the first and the second are of.
-    fn said(&self, names: [&str; 2]) -> String {
+    /// That they differ; `names` are what the first and the second are of, and `kind` says how their values are written.
+    fn said(&self, names: [&str; 2], kind: FactorKind) -> String {
+        let one = |value: &toml::Value| match value.as_integer() {
+            Some(number) => kind.with_unit(&number.into()),
+            None => written(value),
+        };
         let has = |value: Option<&toml::Value>| match value {
-            Some(value) => format!("has {}", written(value)),
+            Some(toml::Value::Array(all)) => {
+                format!("has {}", all.iter().map(one).collect::<Vec<_>>().join(", "))
+            }
+            Some(value) => format!("has {}", one(value)),
             None => "does not set it".into(),
         };
         let [first, second] = [&self.first, &self.second].map(|value| has(value.as_ref()));

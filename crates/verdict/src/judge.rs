@@ -297,6 +297,7 @@ impl Verdict {
         let (may, places) = verdict.rank(manifest, &layouts, &scores, wishes)?;
         let noises = verdict.with_other_seeds(noises, manifest, records);
         let noises = verdict.with_luck(aim, noises, manifest, records);
+        let noises = verdict.with_buffers(aim, noises, manifest, records);
         verdict.stand(aim, &noises, &places, &scores);
         verdict.any_will_do = ranking::any_will_do::any_will_do(&verdict);
         let holds_nowhere = aim.is_capacity() && verdict.has_no_rate();

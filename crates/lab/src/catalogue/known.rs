@@ -12,6 +12,7 @@ impl From<&Drive> for KnownDrive {
             state: drive.state().map(String::from),
             slc: drive.flash().ok().and_then(Flash::known_slc),
             guessed: drive.guessed().map(String::from).collect(),
+            buffer_is_guessed: drive.has_guessed_buffer(),
             promised: drive.promised(),
             doubt: drive.sheet.doubt.clone(),
             doubt_of_writes: drive.sheet.doubt_of_writes.clone(),
@@ -79,6 +80,16 @@ mod tests {
         assert_eq!(guessed("sabrent-rocket-4-plus-2tb"), ["flushes"]);
         assert_eq!(guessed("p4800x-375gb"), Vec::<String>::new());
         assert_eq!(guessed("st18000nm000j"), Vec::<String>::new());
+    }
+
+    /// Random reads of a small span hang on it.
+    #[test]
+    fn a_read_buffer_that_nobody_measured_is_known_as_a_guess() {
+        let guessed = |name: &str| KnownDrive::from(&drive(name).unwrap()).buffer_is_guessed;
+        assert!(guessed("wd121kryz"));
+        // Its division was measured (`drives probe`); flash and cloud volumes have no such buffer.
+        assert!(!guessed("wd121kryz[buffer_segments=64,segment_sectors=4096]"));
+        assert!(!guessed("980-pro-1tb") && !guessed("gp3"));
     }
 
     #[test]

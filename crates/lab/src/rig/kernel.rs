@@ -34,7 +34,7 @@ use super::stoppable::stopped;
 use super::{Prepared, Rig, Stop};
 use crate::capabilities::Capabilities;
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, FaultSetup, Trial};
+use crate::experiment::{Experiment, FaultSetup, Plan, Trial};
 use crate::record::Measured;
 use crate::workload::{Requests, Work};
 use drives::{Drives, check_queues};
@@ -101,6 +101,10 @@ impl Rig for KernelRig {
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    fn doubts(&self, plan: &Plan) -> Vec<String> {
+        drives::cut_queues(plan).into_iter().collect()
     }
 
     fn machine(&self) -> Vec<(String, String)> {
@@ -270,7 +274,6 @@ impl Prepared for Ready<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Plan;
 
     /// What one guest cannot do ended the run; what ends a kernel still does.
     #[test]

@@ -40,12 +40,13 @@ pub struct Difference {
 }
 
 /// What the verdict says of what the answer holds for, in its own words.
-const OF_VERDICT: [&str; 17] = [
+const OF_VERDICT: [&str; 18] = [
     "objective",
     "limit",
     "certainty",
     "doubt",
     "spindles",
+    "buffers",
     "state",
     "credit",
     "media cache",

@@ -4,6 +4,7 @@ pub(crate) mod all_alike;
 pub(crate) mod details;
 pub(crate) mod no_layout;
 
+use super::layouts::names::varied;
 use super::loads::situations::{self, Situation};
 use super::ranking::margin::{next_best, open, tied};
 use super::ranking::ties::{certainty, of_loads, within};
@@ -12,9 +13,9 @@ use crate::evidence::Evidence;
 use crate::tables::{SHARE_OF_BEST, figure, listed, slower};
 use no_layout::{nothing_ranked, nothing_to_choose};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use store::expression::Objective;
-use store::factor::Role;
+use store::factor::{Role, applies};
 use store::record::short_key;
 use store::{Manifest, sample};
 
@@ -43,13 +44,16 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
             0 => nothing_to_choose(&manifest.factors),
             _ if verdict.left_out.iter().all(LeftOut::is_unfinished) => {
                 format!(
-                    "No answer yet: only {} was measured under every load that has results ({value}).",
-                    best.label
+                    "No answer yet: only {} was measured under every load that has results{}.",
+                    best.label,
+                    in_brackets(verdict, best)
                 )
             }
-            _ => {
-                format!("Use {}: the only layout that meets every condition ({value}).", best.label)
-            }
+            _ => format!(
+                "Use {}: the only layout that meets every condition{}.",
+                best.label,
+                in_brackets(verdict, best)
+            ),
         };
     }
     let is_alike = |a: f64, b: f64| a.to_bits() == b.to_bits();
@@ -57,14 +61,22 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
         return all_alike::answer(verdict, "No difference at all", &format!("{value} each"));
     }
     if others.iter().any(|other| other.standing == Standing::Unknown) {
-        let why = if verdict.luck > 0.0 {
+        let why = if verdict.points.iter().any(|point| point.about == "buffers") {
+            "but each cell ran once, and chance decides what the drives' buffers hold. Add `--repeat 5`."
+        } else if verdict.luck > 0.0 {
             "but each cell ran once, and results depend on chance alignment of the disks. Add `--repeat 5`."
         } else if verdict.can_repeat {
             "but each cell ran once and nothing shows how large the noise is. Add `--repeat 3`."
         } else {
             "but each cell ran once and nothing shows how large the noise is. Repeat the runs."
         };
-        return format!("No answer yet: {} was best with {value}, {why}", best.label);
+        return verdict.not_yet(best, why);
+    }
+    if verdict.is_level() && verdict.noise.buffers > 0.0 {
+        return format!(
+            "No answer: {} was best with {value}, but by what the drives' buffers hold, and how they divide these is an estimate.",
+            best.label
+        );
     }
     if verdict.is_level() {
         return all_alike::answer(verdict, "No reliable difference", &within(verdict));
@@ -93,6 +105,12 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     )
 }
 
+/// ` (12 MB/s)`, of one layout alone; a share of the best says nothing where there is no other.
+pub(crate) fn in_brackets(verdict: &Verdict, of: &Ranked) -> String {
+    let value = (verdict.unit != SHARE_OF_BEST).then(|| amount(of.value, &verdict.unit));
+    value.map_or_else(String::new, |value| format!(" ({value})"))
+}
+
 /// That none is the best everywhere, and none loses less than the others where it loses most.
 fn all_lose_alike(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> String {
     let all = others.len() + 1;
@@ -112,6 +130,31 @@ impl Verdict {
         let others = self.ranked.get(1..).unwrap_or_default();
         self.situations.iter().all(Situation::is_level)
             && others.iter().all(|other| other.standing == Standing::Tie)
+    }
+
+    /// That it is open which of some is best, and `why`; what all of these share is no longer.
+    fn not_yet(&self, best: &Ranked, why: &str) -> String {
+        let value = if self.unit == SHARE_OF_BEST {
+            "was best".into()
+        } else {
+            format!("was best with {}", amount(best.value, &self.unit))
+        };
+        let open =
+            || self.ranked.iter().filter(|of| of.standing != Standing::Behind).map(|of| &of.at);
+        let of_open = varied(open());
+        let mut settled = varied(self.ranked.iter().map(|of| &of.at));
+        settled.retain(|path| !of_open.contains(path));
+        if settled.is_empty() || of_open.is_empty() || !self.left_out.is_empty() {
+            return format!("No answer yet: {} {value}, {why}", best.label);
+        }
+        let named = |paths: &BTreeSet<&String>| {
+            let of = paths.iter().filter_map(|path| Some((path, best.at.get(*path)?)));
+            let words = of.map(|(path, at)| {
+                format!("{} {}", short_key(path), self.factors.with_unit(path, at))
+            });
+            words.collect::<Vec<_>>().join(", ")
+        };
+        format!("Use {}; the rest is open: {} {value}, {why}", named(&settled), named(&of_open))
     }
 
     /// What is said where there is one layout alone, and so no answer.
@@ -187,7 +230,7 @@ fn praise(verdict: &Verdict, best: &Ranked) -> String {
 }
 
 /// What layouts were judged under: several workloads, or one under several loads or conditions.
-pub(super) fn each(verdict: &Verdict) -> &'static str {
+pub(crate) fn each(verdict: &Verdict) -> &'static str {
     let mut names: Vec<&str> =
         verdict.situations.iter().map(|situation| of(&situation.of)).collect();
     names.dedup();
@@ -303,8 +346,10 @@ fn left_out(verdict: &Verdict) -> Option<Point> {
 
 /// `volume.interleave = 64, fs.block = 16KiB`: as an experiment file has it. One key alone stands in the answer.
 fn settings(verdict: &Verdict, best: &Ranked) -> Option<Point> {
-    let applies =
-        best.at.iter().filter(|(path, value)| verdict.matters(path) && value.as_str() != Some(""));
+    let applies = best
+        .at
+        .iter()
+        .filter(|(path, value)| verdict.matters(path) && applies(&best.at, path, value));
     let keys: Vec<String> =
         applies.map(|(path, v)| format!("{path} = {}", verdict.factors.shown(path, v))).collect();
     (keys.len() > 1).then(|| point("settings", keys.join(", ")))
@@ -340,7 +385,66 @@ pub(super) fn of(objective: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::with_name;
+    use crate::judge::tests::modelled;
     use crate::judge::{Verdict, Wishes};
+
+    /// "No answer yet: 4x980-pro-1tb, level md-raid10 was best with 100 % of the best" was said where disks were 200 times slower:
+    /// the level alone is open.
+    #[test]
+    fn what_is_settled_is_said_where_the_rest_is_open() {
+        let (manifest, mut records) = modelled(
+            "[host]\nname = 'linux-6.1'\n[volume]\ndrives = ['6xst18000nm000j', '4x980-pro-1tb']\nlevel = ['md-raid10', 'md-raid5']\n\
+             [workload.web]\nkind = 'random'\nblock = '16KiB'\ndepth = 16\ncount = 200\n\
+             [workload.scan]\nkind = 'sequential'\nblock = '1MiB'\ndepth = 4\ncount = 50\n",
+        );
+        for record in &mut records {
+            let is_flash = record.at["volume.drives"] == "4x980-pro-1tb";
+            let is_mirrored = record.at["volume.level"] == "md-raid10";
+            let rate = if is_flash { 1000.0 } else { 5.0 } * if is_mirrored { 1.2 } else { 1.0 };
+            record.samples.insert("mb_per_s", rate);
+            record.samples.insert("interval_percent", 1.0);
+        }
+        let answer = Verdict::new(&manifest, &records, &Wishes::default()).unwrap().answer;
+        let begin = "Use drives 4x980-pro-1tb; the rest is open: level md-raid10 was best, but each cell ran once";
+        assert!(answer.starts_with(begin), "{answer}");
+    }
+
+    /// `(87 % of the best)`: of what, and where?
+    #[test]
+    fn the_only_one_that_keeps_up_is_no_share_of_a_best() {
+        let (manifest, mut records) = modelled(
+            "[volume]\ndrives = '6xwd740gd'\nlevel = ['md-raid6', 'md-raid10']\n[workload.a]\nkind = 'random'\nblock = '64KiB'\n\
+             arrivals = 'poisson'\nrequests_per_s = [20, 40]\ncount = 400\n",
+        );
+        for record in &mut records {
+            let is_fast = record.at["workload.a.requests_per_s"] == 40;
+            if record.at["volume.level"] == "md-raid6" && is_fast {
+                record.samples.insert("steady", 0.0);
+                record.samples.insert("overloaded", 1.0);
+            } else if !is_fast {
+                let is_slower = record.at["volume.level"] == "md-raid10";
+                record.samples.insert("latency_p99_ms", if is_slower { 30.0 } else { 26.0 });
+            }
+        }
+        let answer = Verdict::new(&manifest, &records, &Wishes::default()).unwrap().answer;
+        let said =
+            "Use level md-raid10: the only layout that keeps up with the requests at each load.";
+        assert_eq!(answer, said);
+    }
+
+    /// "All within a factor of about 600": of one request each.
+    #[test]
+    fn of_one_request_no_factor_is_said() {
+        let (manifest, mut records) = modelled(
+            "[volume]\ndrives = '4xwd740gd'\nlevel = ['md-raid5', 'md-raid10']\n[workload.a]\nkind = 'random'\narrivals = 'poisson'\n\
+             requests_per_s = 20\ncount = 400\n",
+        );
+        for record in &mut records {
+            record.requests = 1;
+        }
+        let answer = Verdict::new(&manifest, &records, &Wishes::default()).unwrap().answer;
+        assert!(answer.contains("(too few requests to tell them apart)"), "{answer}");
+    }
 
     /// A varied depth had no first line, and a varied kind began with "Why", which ranked one load above the other.
     #[test]

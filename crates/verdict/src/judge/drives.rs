@@ -2,6 +2,7 @@
 
 pub(crate) mod flash_rates;
 pub(crate) mod hot_blocks;
+pub(crate) mod read_buffers;
 pub mod shingled_disks;
 pub(crate) mod slc_cache;
 pub(crate) mod state_of_drives;

@@ -2,7 +2,7 @@
 
 use super::Verdict;
 use super::answer::{Point, point};
-use super::drives::{hot_blocks, unequal_drives};
+use super::drives::{hot_blocks, read_buffers, unequal_drives};
 use super::host::{self, full_queues};
 use super::loads::too_slow;
 use super::risk::{bitmap, rebuild};
@@ -35,6 +35,7 @@ impl Verdict {
         points.extend(repaired_sectors::told(records));
         points.extend(hot_blocks::doubt(manifest, records));
         points.extend(luck::told(self, manifest, records));
+        points.extend(read_buffers::told(self, manifest, records));
         points.extend(luck::in_step(self, manifest, records));
         points.extend(one_seed::told(self, manifest, records));
         points.extend(luck::unlike(self));

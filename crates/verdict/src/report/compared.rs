@@ -119,7 +119,17 @@ fn apart(first: &Results, second: &Results, known: &Factors) -> Vec<String> {
         format!("{key}: {first} in the first, {second} in the second")
     });
     let rest = (more > 0).then(|| format!("and {more} more settings differ"));
-    said.chain(rest).collect()
+    said.chain(rest).chain(doubts(first, second)).collect()
+}
+
+/// What makes the figures of one of the two doubtful, and not those of the other.
+fn doubts(first: &Results, second: &Results) -> Vec<String> {
+    let of = |one: &Results, other: &Results, which: &str| -> Vec<String> {
+        let others = &other.manifest.doubts;
+        let own = one.manifest.doubts.iter().filter(|doubt| !others.contains(doubt));
+        own.map(|doubt| format!("doubt of the {which}: {doubt}")).collect()
+    };
+    [of(first, second, "first"), of(second, first, "second")].concat()
 }
 
 /// A setting as people write it, where it is `known` what it is: a time is kept in nanoseconds, and a size in sectors.

@@ -41,6 +41,9 @@ pub struct Noise {
     /// How far luck may move the ratio of two cells that ran once each, as a logarithm: 0 where it has no part, infinite where
     /// nothing bounds it.
     pub luck: f64,
+    /// How far what drives' buffers held may move the ratio of two cells, as a logarithm, where how they divide these is an
+    /// estimate: 0 where they held little.
+    pub buffers: f64,
     /// What values of the model are off by, as a share; `None` where nothing is modelled, or nothing says.
     pub level_error: Option<f64>,
     /// Where trials of the same repeat had the same luck: how far the differences of two cells lie apart.
@@ -113,6 +116,7 @@ impl Noise {
                 degrees,
                 model_error,
                 luck,
+                buffers: 0.0,
                 level_error: None,
                 pairs: None,
             };
@@ -125,6 +129,7 @@ impl Noise {
                 degrees: degrees * MAD_EFFICIENCY,
                 model_error,
                 luck: 0.0,
+                buffers: 0.0,
                 level_error: None,
                 pairs: None,
             },
@@ -134,6 +139,7 @@ impl Noise {
                 degrees: 0.0,
                 model_error,
                 luck: 0.0,
+                buffers: 0.0,
                 level_error: None,
                 pairs: None,
             },
@@ -182,6 +188,13 @@ impl Noise {
         self
     }
 
+    /// The same where what buffers held may move it by so much.
+    #[must_use]
+    pub fn with_buffers(mut self, buffers: f64) -> Self {
+        self.buffers = buffers;
+        self
+    }
+
     /// The same of a model whose values are off by so much.
     #[must_use]
     pub fn with_level(mut self, error: Option<f64>) -> Self {
@@ -207,7 +220,7 @@ impl Noise {
         b: &[f64],
         samples_min: usize,
     ) -> Difference {
-        let error = self.model_error.ln_1p() + self.luck;
+        let error = self.beside_chance();
         let counted = |samples: &[f64]| samples.len().max(samples_min);
         if let (Some(pairs), true) = (self.pairs, a.len() == b.len() && a.len() > 1) {
             let logs: Vec<f64> = a.iter().zip(b).map(|(&a, &b)| better.ahead(a, b)).collect();
@@ -222,7 +235,12 @@ impl Noise {
     /// Half the 95 % interval of the difference of two logarithms that rest on so many trials.
     pub fn half_width(&self, trials_a: usize, trials_b: usize) -> f64 {
         let variances = self.variance(trials_a) + self.variance(trials_b);
-        self.spread(variances) + self.model_error.ln_1p() + self.luck
+        self.spread(variances) + self.beside_chance()
+    }
+
+    /// What a difference must exceed beside what repeats show, as a logarithm.
+    fn beside_chance(&self) -> f64 {
+        self.model_error.ln_1p() + self.luck + self.buffers
     }
 
     /// The 95 % interval of the median of samples: the bootstrap's, with few trials the noise around

@@ -17,7 +17,7 @@ pub(crate) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
     if !verdict.ranked.iter().any(|ranked| ranked.facts.narrower.is_some()) {
         return Vec::new();
     }
-    let reached = reached(manifest, records);
+    let reached = reached(verdict, manifest, records);
     let mut found: Vec<(Narrower, u64, Vec<&Ranked>)> = Vec::new();
     for ranked in &verdict.ranked {
         let (Some(narrower), Some(usable_bytes)) =
@@ -54,22 +54,36 @@ pub(crate) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
 }
 
 /// Up to which byte of each layout work came; `None` where that may be its end.
-fn reached(manifest: &Manifest, records: &[Record]) -> BTreeMap<String, Option<u64>> {
+fn reached(
+    verdict: &Verdict,
+    manifest: &Manifest,
+    records: &[Record],
+) -> BTreeMap<String, Option<u64>> {
     let settings = manifest.settings();
+    let sizes = verdict.ranked.iter().map(|of| (sorted_words(&of.at), of.facts.usable_bytes));
+    let sizes: BTreeMap<String, Option<u64>> = sizes.collect();
     let mut reached: BTreeMap<String, Option<u64>> = BTreeMap::new();
     for record in records {
-        let of = reached.entry(sorted_words(&split(manifest, record).1)).or_insert(Some(0));
-        *of = of.zip(reach_bytes(record, &settings)).map(|(a, b)| a.max(b));
+        let at = sorted_words(&split(manifest, record).1);
+        let Some(&Some(usable_bytes)) = sizes.get(&at) else { continue };
+        let of = reached.entry(at).or_insert(Some(0));
+        *of = of.zip(reach_bytes(record, &settings, usable_bytes)).map(|(a, b)| a.max(b));
     }
     reached
 }
 
-/// Up to which byte of the volume a workload came; `None` where that may be its end.
-fn reach_bytes(record: &Record, settings: &toml::Table) -> Option<u64> {
+/// Up to which byte of a volume of this size a workload came; `None` where that may be its end.
+fn reach_bytes(record: &Record, settings: &toml::Table, usable_bytes: u64) -> Option<u64> {
     let stated = Stated::new(&record.at, &record.workload, settings);
-    let bytes = |key: &str| Some(parse_sectors(&stated.own(key)?).ok()? * SECTOR_BYTES);
+    // As a size, or as a share of the volume.
+    let bytes = |key: &str| {
+        let said = stated.own(key).and_then(|text| parse_sectors(&text).ok());
+        let share = || stated.own(&format!("{key}_percent"))?.parse::<u64>().ok();
+        let of_share = |percent: u64| (u128::from(usable_bytes) * u128::from(percent) / 100) as u64;
+        said.map(|sectors| sectors * SECTOR_BYTES).or_else(|| share().map(of_share))
+    };
     let from_bytes = bytes("offset").unwrap_or(0);
-    if stated.own("job_step").is_some() {
+    if bytes("job_step").is_some() {
         return None;
     }
     if let Some(span_bytes) = bytes("span") {
@@ -115,6 +129,17 @@ mod tests {
             Some(())
         );
         assert_eq!(said("'md-stripe'", "kind = 'sequential'\noffset = '20TB'"), None);
+        // A share of the volume is a place, too: "no work came here" was said of reads that began at 97 of 100.
+        for (keys, is_said) in [
+            ("offset_percent = 50", true),
+            ("offset_percent = 97", false),
+            ("span_percent = 50", true),
+            ("span_percent = 80", false),
+            ("jobs = 2\nspan = '1GiB'\njob_step_percent = 45", false),
+        ] {
+            let line = said("'md-stripe'", &format!("kind = 'sequential'\n{keys}"));
+            assert_eq!(line.is_some(), is_said, "{keys}");
+        }
         // Each job has its own part, the last of them at 16.2 TB.
         let jobs = "kind = 'sequential'\njobs = 4\njob_step = '5400GB'\nspan = '1GiB'";
         assert_eq!(said("'md-stripe'", jobs), None);

@@ -369,10 +369,10 @@ fn crossing(
     let (x_low, x_high) = (load(low)?, load(high)?);
     let share = at_low / (at_low - at_high);
     let is_between = at_low > 0.0 && at_high < 0.0 && share.is_finite();
-    let x = (x_low.ln() + share * (x_high / x_low).ln()).exp().round();
+    let x = factors.about(axis, (x_low.ln() + share * (x_high / x_low).ln()).exp());
     // Rounded to one of the two it says no more than they do.
-    let says = is_between && x > x_low && x < x_high;
-    says.then(|| factors.shown(axis, &Json::from(x as u64)))
+    let says = is_between && x as f64 > x_low && (x as f64) < x_high;
+    says.then(|| factors.shown(axis, &Json::from(x)))
 }
 
 #[cfg(test)]

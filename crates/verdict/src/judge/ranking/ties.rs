@@ -14,6 +14,9 @@ impl Verdict {
     }
 }
 
+/// From so many times on, what chance may do is no figure.
+const NO_FIGURE: f64 = 20.0;
+
 /// What makes all layouts alike, with the difference that [`must`] names in the line `certainty`.
 pub(crate) fn within(verdict: &Verdict) -> String {
     let error = verdict.noise.model_error;
@@ -22,6 +25,10 @@ pub(crate) fn within(verdict: &Verdict) -> String {
     }
     let (half, of_error) = (tie_half(verdict), percent(error));
     let all = percent(half.exp_m1());
+    // Of so few requests an interval is no figure that says anything.
+    if verdict.noise.source == NoiseSource::Trials && half > NO_FIGURE.ln() {
+        return "too few requests to tell them apart".into();
+    }
     if error <= 0.0 {
         "all within the noise".into()
     } else if half.is_infinite() {
@@ -105,8 +112,8 @@ pub(crate) fn certainty(verdict: &Verdict, evidence: &Evidence, by_load: bool) -
             format!("{held}; by how much chance moves these rates is unknown")
         }
         (_, Some(held)) if verdict.luck > 0.0 => {
-            let least = tie_half(verdict).exp();
-            format!("{held}; each cell ran once: differences below {least:.1} times may be chance")
+            let least = in_percent_or_times(tie_half(verdict).exp_m1());
+            format!("{held}; each cell ran once: differences below {least} may be chance")
         }
         (Some(noise), None) => format!("{noise}: {}", ties.unwrap_or_else(|| must(verdict))),
         (Some(noise), Some(held)) => {

@@ -2,6 +2,7 @@
 
 use crate::judge::answer::{Point, point};
 use crate::judge::asked::aim::{Aim, Part};
+use crate::judge::drives::read_buffers;
 use crate::judge::host::ranked_alone;
 use crate::judge::layouts::{sorted_words, split};
 use crate::judge::{Ranked, Verdict};
@@ -154,7 +155,7 @@ fn hangs(manifest: &Manifest, settings: &toml::Table, record: &Record) -> Option
 }
 
 /// Whether it goes on in order, each request sent when another is done, with no controller between.
-fn is_in_order(stated: &Stated<'_>) -> bool {
+pub(crate) fn is_in_order(stated: &Stated<'_>) -> bool {
     let own = |key: &str| stated.own(key);
     let is_open = own("requests_per_s").or_else(|| own("rate")).is_some();
     own("kind").is_some_and(|kind| kind == "sequential")
@@ -203,19 +204,21 @@ fn lucks(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Lucks {
         kind.is_some_and(|kind| kind == "random" || kind == "trace")
     };
     for record in ranked_or_all(ranked, manifest, records) {
-        let Some(hang) = hangs(manifest, &settings, record).filter(|_| !is_scattered(record))
-        else {
-            continue;
-        };
+        let hang = hangs(manifest, &settings, record).filter(|_| !is_scattered(record));
+        // How many of few places buffers come to hold is chance, however many times each is met.
+        let is_held = read_buffers::is_chance(manifest, &settings, record);
+        let of_both =
+            hang.map(|hang| hang.luck().ln()).into_iter().chain(is_held.then_some(f64::INFINITY));
+        let Some(own) = of_both.reduce(f64::max) else { continue };
         let given = sorted_words(&split(manifest, record).0);
         let luck = found.entry((manifest.judged_as(&record.workload), given)).or_insert(0.0);
-        *luck = luck.max(hang.luck().ln());
+        *luck = luck.max(own);
     }
     found
 }
 
 /// What was measured of the layouts that are ranked; where none ran every workload, of all.
-fn ranked_or_all<'a>(
+pub(crate) fn ranked_or_all<'a>(
     ranked: &'a [Ranked],
     manifest: &'a Manifest,
     records: &'a [Record],

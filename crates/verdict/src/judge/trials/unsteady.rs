@@ -2,7 +2,7 @@
 
 use crate::judge::Verdict;
 use crate::judge::answer::no_layout::nothing_to_choose;
-use crate::judge::answer::{Point, all_alike, amount, point};
+use crate::judge::answer::{Point, all_alike, each, in_brackets, point};
 use crate::tables::listed;
 use crate::unsteady::{overloaded, words};
 use std::collections::BTreeMap;
@@ -42,11 +42,11 @@ fn of_others(verdict: &Verdict, answer: String) -> String {
             "No answer: no layout keeps up with the requests.".into()
         }
         [only] if unsteady == 0 && is_the_only_one_that_keeps_up(verdict) => {
-            let value = amount(only.value, &verdict.unit);
-            format!(
-                "Use {}: the only layout that keeps up with the requests ({value}).",
-                only.label
-            )
+            let which = match in_brackets(verdict, only) {
+                value if value.is_empty() => format!(" at each {}", each(verdict)),
+                value => value,
+            };
+            format!("Use {}: the only layout that keeps up with the requests{which}.", only.label)
         }
         _ if unsteady == 0 => answer,
         // Nothing that can be chosen was varied, so nothing was asked.
@@ -59,8 +59,8 @@ fn of_others(verdict: &Verdict, answer: String) -> String {
         }
         [] => "No answer: no layout was in a steady state.".into(),
         [only] => {
-            let value = amount(only.value, &verdict.unit);
-            format!("No answer yet: only {} was in a steady state ({value}).", only.label)
+            let value = in_brackets(verdict, only);
+            format!("No answer yet: only {} was in a steady state{value}.", only.label)
         }
         _ if verdict.is_level() => format!("{answer} {}", all_alike::unsaid(verdict)),
         ranked => {
