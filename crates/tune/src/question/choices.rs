@@ -4,7 +4,7 @@ use crate::beforehand::Figures;
 use crate::question::candidate::{CACHES, Candidate, DEFAULT_CHUNK, level_named};
 use crate::question::capacity::room;
 use crate::question::{LEVELS, OTHER_CHUNKS, Question, nested};
-use block::layout::Level;
+use block::layout::{Level, Redundancy, Spread, System};
 use lab::{Error, Result, catalogue};
 use std::ops::RangeInclusive;
 use toml::Value;
@@ -144,20 +144,23 @@ impl Question {
             let is_even = members.is_multiple_of(of.groups);
             return is_modelled && is_even && WIDTHS.iter().any(is_usual);
         }
-        match level.name {
+        match level.redundancy() {
             // On three members all copies are three, whoever asks for fewer. A mirror has the same places as near ones, and
             // chooses another copy to read.
-            "md-mirror" => members <= 3 || self.survive > 2,
-            "md-raid10-n3" | "md-raid10-f3" if members == 3 => self.survive <= 2,
-            // Over as many members as copies offset ones all have the same.
-            "md-raid10" | "md-raid10-o2" | "btrfs-raid10" => members > 2 && self.survive < 2,
-            "md-raid10-n3" | "md-raid10-f3" | "btrfs-raid1c3" => self.survive == 2,
-            "md-raid10-o3" => members > 3 && self.survive == 2,
-            "md-raid10-n4" => self.survive == 3 && members > 4,
-            // One stream reads one disk of a mirror, and all of far copies.
-            "md-raid10-f2" | "btrfs-raid1" => self.survive < 2,
-            "md-raid5" => members > 2,
-            _ => true,
+            Redundancy::Mirror => members <= 3 || self.survive > 2,
+            Redundancy::Copies(3, Some(Spread::Near | Spread::Far)) if members == 3 => {
+                self.survive <= 2
+            }
+            Redundancy::Copies(copies, spread) => {
+                // Over as many members as copies near and offset ones all have the same. One stream reads one disk of a
+                // mirror, and all of far copies; and btrfs has no other mirror than RAID 1.
+                let is_of_btrfs =
+                    level.is_of(System::Btrfs) && level.own_interleave_sectors().is_none();
+                let is_no_mirror = members > copies || spread == Some(Spread::Far) || is_of_btrfs;
+                is_no_mirror && self.survive.max(1) + 1 == copies
+            }
+            Redundancy::Parity(1) => members > 2,
+            Redundancy::Parity(_) | Redundancy::Nothing => true,
         }
     }
 
