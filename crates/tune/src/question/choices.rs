@@ -7,6 +7,7 @@ use crate::question::{LEVELS, OTHER_CHUNKS, Question, nested};
 use block::layout::{Level, Redundancy, Spread, System};
 use lab::{Error, Result, catalogue};
 use std::ops::RangeInclusive;
+use store::words::{counted, listed};
 use toml::Value;
 
 /// Members of each array where md's RAID 5 or 6 are tried side by side: fewer give up much room to parity, and more are
@@ -22,15 +23,6 @@ pub(crate) enum WhyNot {
     Few(usize),
     /// It survives so many failures alone.
     Survives(usize),
-}
-
-/// `a, b or c`.
-fn one_of(names: &[&str]) -> String {
-    match names.split_last() {
-        Some((last, [])) => (*last).into(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
-    }
 }
 
 impl Question {
@@ -80,11 +72,10 @@ impl Question {
             return Err(self.none_fits(&all, known));
         }
         if surviving.is_empty() {
-            let failures = if self.survive == 1 { "failure" } else { "failures" };
+            let failures = counted(self.survive, "drive failure");
             let fewer = if self.spares > 0 { ", fewer `--spares`" } else { "" };
             return Err(Error::failure(format!(
-                "no level survives {} drive {failures} with {members} members; take more drives{fewer}, or a smaller `--survive`",
-                self.survive
+                "no level survives {failures} with {members} members; take more drives{fewer}, or a smaller `--survive`"
             )));
         }
         let large = |level: &&Level| self.usable_bytes(level) >= self.capacity_bytes;
@@ -236,8 +227,7 @@ impl Question {
             WhyNot::Survives(survived) => {
                 let failures = match survived {
                     0 => "no drive failure".to_string(),
-                    1 => "1 drive failure".into(),
-                    many => format!("{many} drive failures"),
+                    many => counted(many, "drive failure"),
                 };
                 format!(
                     "--level {name}: with {members} members it survives {failures}, and `--survive` is {}",
@@ -272,7 +262,7 @@ impl Question {
         let others = others.filter(|of| self.is_worth_trying(of) && self.why_not(of).is_none());
         let others: Vec<&str> = others.map(|level| level.name).collect();
         if !others.is_empty() {
-            next.push(format!("take {}", one_of(&others)));
+            next.push(format!("take {}", listed(&others, ", ", "or")));
         }
         text.push(next.join(", or "));
         Error::input(text.join("; "))
