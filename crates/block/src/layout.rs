@@ -30,7 +30,9 @@ mod table;
 mod unused;
 
 pub use concat::Concat;
-pub use level::{LEVELS, Level, NestedLevel, NoSuchLevel, md_data_offset_sectors};
+pub use level::{
+    LEVELS, Level, Mdadm, NestedLevel, NoSuchLevel, Redundancy, System, md_data_offset_sectors,
+};
 pub use mirrors::{Mirrors, Pairing};
 pub use nested::Nested;
 pub use offset::Offset;

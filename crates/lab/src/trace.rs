@@ -163,7 +163,7 @@ impl Trace {
                     .to_string()
             }
             [] => "give a trace that has some".to_string(),
-            _ => format!("name other `disks` than {wanted}; {}", listed(has)),
+            _ => format!("name other `disks` than {wanted}; {}", first_disks(has)),
         };
         Err(Error::input(format!("{named}: it has {lacks}; {next}")))
     }
@@ -209,7 +209,7 @@ impl Trace {
 const LISTED_MAX: usize = 10;
 
 /// The disks of a trace, as a message has them and `--set` takes them.
-fn listed(disks: &[String]) -> String {
+fn first_disks(disks: &[String]) -> String {
     let first = disks.iter().take(LISTED_MAX).map(String::as_str).collect::<Vec<_>>().join(" + ");
     let rest = disks.len().saturating_sub(LISTED_MAX);
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };

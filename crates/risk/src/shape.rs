@@ -1,6 +1,7 @@
 //! How much of a volume may fail: groups of members, each of which survives so many losses.
 
 use block::Level;
+use block::layout::System;
 use serde::Serialize;
 use std::fmt;
 
@@ -257,7 +258,7 @@ impl Shape {
 /// that fail share 2 of 7 of what they hold, and so much has to be read.
 fn at_stake(level: &Level, members: usize, survived: usize) -> f64 {
     let left = (members - survived) as f64;
-    let is_spread = level.name.starts_with("btrfs-") && !level.has_parity();
+    let is_spread = level.is_of(System::Btrfs) && !level.has_parity();
     // Of the sets of other members that may have a member's other copies, one is the set that failed.
     let sets = (1..=survived).map(|taken| (members - taken) as f64 / taken as f64);
     if is_spread { left / sets.product::<f64>() } else { left }

@@ -15,6 +15,7 @@
 //! expression  objectives and constraints over samples
 //! published   other people's numbers, to stand beside ours · quoted  one of them
 //! played      a measured trace beside what a model took
+//! words       a number with its noun, a list, a share
 //! error       errors for the person at the terminal · input  files that people name, read within limits
 //! ```
 
@@ -41,6 +42,7 @@ mod shard;
 pub mod steady;
 pub mod unit;
 pub mod windows;
+pub mod words;
 
 pub use directory::{
     Calibration, Complete, Failed, Follower, Happened, Merged, OF_THE_MOMENT, Results, Store,

@@ -24,6 +24,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write as _;
 use store::record::Record;
+use store::words::listed;
 use store::{Happened, Manifest, Results};
 use verdict::Verdict;
 use verdict::tables::{STRONG, fits, fitted, labelled, marked, paragraphs, table};
@@ -243,8 +244,7 @@ fn criteria(front: &[FrontRow]) -> String {
     let mut all = vec!["speed", "room", "survival", "risk"];
     all.extend(costs_differ(front).then_some("cost"));
     all.extend(rebuilds_differ(hours).then_some("rebuild time"));
-    let last = all.pop().unwrap_or_default();
-    format!("{} and {last}", all.join(", "))
+    listed(&all, ", ", "and")
 }
 
 /// Whether the drives of some layouts cost more than those of others.

@@ -16,6 +16,7 @@ mod requests;
 mod terraform;
 
 use crate::beside::bitmap::Remembered;
+use block::layout::{Level, Redundancy, Spread};
 pub(crate) use caches::CachesOff;
 pub(crate) use file_systems::{ChosenFileSystem, Stripes};
 pub use fio::Fio;
@@ -25,7 +26,6 @@ pub(crate) use requests::Requests;
 use requests::raidz_kib;
 pub(crate) use terraform::volumes;
 
-use block::layout::{Level, Spread};
 use block::units::parse_bytes;
 use lab::file_system::btrfs_profiles;
 use serde::Serialize;
@@ -101,10 +101,10 @@ pub(crate) const REGION_KIB: u64 = 64 << 10;
 /// The level with near copies, of one that has as many far or offset ones on so many members.
 pub(crate) fn near_level(level: &Level, members: usize) -> Option<&'static str> {
     let is_apart = matches!(level.spread(), Some(Spread::Far | Spread::Offset));
-    is_apart.then_some(match (level.name.ends_with('3'), members) {
-        (true, _) => "md-raid10-n3",
-        (false, 2) => "md-mirror",
-        (false, _) => "md-raid10",
+    is_apart.then_some(match (level.redundancy(), members) {
+        (Redundancy::Copies(3, _), _) => "md-raid10-n3",
+        (_, 2) => "md-mirror",
+        (_, _) => "md-raid10",
     })
 }
 
@@ -142,8 +142,8 @@ impl Plan<'_> {
 
     /// All commands, in order.
     pub fn commands(&self) -> Vec<Command> {
-        if let Some(profile) = self.level.name.strip_prefix("btrfs-") {
-            return self.of_btrfs(profile);
+        if let Some(profile) = self.level.btrfs_profile() {
+            return self.of_btrfs(profile.name());
         }
         let mut commands = self.build();
         commands.extend(self.file_systems("/dev/md0"));
@@ -241,17 +241,20 @@ impl Plan<'_> {
     fn build(&self) -> Vec<Command> {
         let mut commands = self.drives();
         let inner = self.level.nested().map_or(self.level, |of| of.inner);
-        let (level, layout) = of_mdadm(inner.name);
+        let Some(mdadm) = inner.mdadm() else { return Vec::new() };
+        // How many copies RAID 10 has is said even where it is md's own.
+        let layout = mdadm.layout.or((mdadm.level == "10").then_some("n2"));
+        let layout = layout.map_or(String::new(), |layout| format!(" --layout={layout}"));
         let chunk = if self.level.interleaved() {
             format!(" --chunk={}", self.chunk_kib())
         } else {
             String::new()
         };
         let (mut what, bitmap) = self.consistency();
-        if level == "1" {
+        if inner.redundancy() == Redundancy::Mirror {
             what += ". mdadm asks whether it is to boot from it: answer y";
         }
-        let options = format!("--level={level}{layout}");
+        let options = format!("--level={}{layout}", mdadm.level);
         commands.extend(self.arrays_made(&what, &options, &format!("{chunk}{bitmap}")));
         if self.level.has_stripe_cache() && self.cache != "256" {
             let rows = self.cache;
@@ -417,28 +420,6 @@ impl Plan<'_> {
         }
         commands.extend(self.fio.as_ref().map(|fio| check(&fio.what, fio.line())));
         commands
-    }
-}
-
-/// mdadm's number of a level, and its option of the layout.
-fn of_mdadm(name: &str) -> (&'static str, String) {
-    // mdadm writes the N of DDF's layouts large.
-    let named = |layout: &str| format!(" --layout={}", layout.replace("ddf-n-", "ddf-N-"));
-    match name {
-        "md-concat" => ("linear", String::new()),
-        "md-stripe" => ("0", String::new()),
-        "md-stripe-alternate" => ("0", named("alternate")),
-        "md-mirror" => ("1", String::new()),
-        "md-raid4" => ("4", String::new()),
-        "md-raid5" => ("5", String::new()),
-        "md-raid6" => ("6", String::new()),
-        _ => {
-            let parted = [("md-raid5-", "5"), ("md-raid6-", "6"), ("md-raid10-", "10")];
-            let found = parted.iter().find_map(|(start, number)| {
-                name.strip_prefix(start).map(|layout| (*number, named(layout)))
-            });
-            found.unwrap_or(("10", named("n2")))
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a layout may lose: the risk of each level, with what the catalogue knows of the drive.
 
 use block::SECTOR_BYTES;
-use block::layout::Level;
+use block::layout::{Level, System};
 use block::units::parse_nanos;
 use lab::catalogue::{self, Drive, Model, Shared};
 use lab::{Error, Result};
@@ -183,7 +183,7 @@ pub(crate) fn exposed_members(level: &Level, members: &[&Drive], limit: Limit) -
     let mut facts: Vec<DriveFacts> =
         members.iter().map(|drive| drive_facts(drive)).collect::<Result<_>>()?;
     // All but btrfs use as much of each member as the smallest has; so much is rebuilt.
-    if !level.name.starts_with("btrfs-") {
+    if !level.is_of(System::Btrfs) {
         let smallest = facts.iter().map(|own| own.bytes).min().unwrap_or_default();
         for own in &mut facts {
             own.bytes = smallest;

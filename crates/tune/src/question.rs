@@ -26,6 +26,7 @@ use block::units::parse_bytes_per_s;
 use lab::{Result, catalogue};
 use risk::Risk;
 use risk::inputs::Inputs;
+use store::words::counted;
 use toml::{Table, Value};
 
 /// So many at most.
@@ -251,8 +252,7 @@ fn block_sectors(work: &Table) -> Option<u64> {
 
 /// How many drives a question has in use, and how many spares.
 pub(crate) fn in_use(question: &Question) -> String {
-    let noun = if question.spares == 1 { "spare" } else { "spares" };
-    format!("{} in use, {} {noun}", question.members(), question.spares)
+    format!("{} in use, {}", question.members(), counted(question.spares, "spare"))
 }
 
 impl From<&Question> for Repairs {

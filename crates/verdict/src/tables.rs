@@ -5,6 +5,7 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Wi
 use std::sync::OnceLock;
 use store::quantity::Better;
 use store::sample;
+use store::words;
 
 /// Columns of the screen that texts are laid out for.
 static COLUMNS: OnceLock<usize> = OnceLock::new();
@@ -80,14 +81,10 @@ pub fn labelled(lines: &[(String, String)]) -> String {
 /// A list in words: `a`, `a and b`, `a, b and c`; of many the first, and how many more there are.
 pub fn listed(items: &[String]) -> String {
     const NAMED: usize = 3;
-    match items {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] if items.len() <= NAMED + 1 => {
-            format!("{} and {last}", first.join(", "))
-        }
-        _ => format!("{} and {} more", items[..NAMED].join(", "), items.len() - NAMED),
+    if items.len() <= NAMED + 1 {
+        return words::listed(items, ", ", "and");
     }
+    format!("{} and {} more", items[..NAMED].join(", "), items.len() - NAMED)
 }
 
 /// How many times, as people say it: `3.4 times`, above 20 `about 80 times`.

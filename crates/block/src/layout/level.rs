@@ -16,7 +16,9 @@ use std::fmt;
 use std::str::FromStr;
 
 mod all;
+mod system;
 pub use all::LEVELS;
+pub use system::{Mdadm, Redundancy, System};
 
 /// A kind of volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,7 +269,7 @@ impl Level {
 
     /// Whether md may keep a write-intent bitmap for it: one of its levels that has redundancy.
     pub fn has_bitmap(&self) -> bool {
-        self.name.starts_with("md-") && self.losses_survived(self.members_min()) > 0
+        self.is_of(System::Md) && self.losses_survived(self.members_min()) > 0
     }
 
     /// Whether LVM keeps a bitmap for it, always: its levels with redundancy (dm-raid).
@@ -300,7 +302,7 @@ impl Level {
 
     /// Whether md can keep a partial parity log for it (`raid5-ppl.c`).
     pub fn has_ppl(&self) -> bool {
-        self.name.starts_with("md-raid5") && self.nested().is_none()
+        self.mdadm().is_some_and(|mdadm| mdadm.level == "5")
     }
 
     /// Members of each row that hold parity: 1 of RAID 4 and 5, 2 of RAID 6, of a nested level 1 or 2 in each of its groups;
@@ -333,18 +335,18 @@ impl Level {
 
     /// Whether Linux runs it: md, dm, LVM and btrfs.
     pub fn runs_on_linux(&self) -> bool {
-        ["md-", "dm-", "lvm-", "btrfs-"].iter().any(|system| self.name.starts_with(system))
+        self.system().is_some_and(System::is_linuxs)
     }
 
     /// Whether Linux's md runs it: its own levels, and those of LVM that have redundancy (dm-raid).
     pub fn is_run_by_md(&self) -> bool {
-        let is_dm_raid = self.name.starts_with("lvm-") && matches!(self.front, Front::Extents(1..));
-        self.name.starts_with("md-") || is_dm_raid
+        let is_dm_raid = self.is_of(System::Lvm) && matches!(self.front, Front::Extents(1..));
+        self.is_of(System::Md) || is_dm_raid
     }
 
     /// Whether device-mapper runs it, as all levels of LVM.
     pub fn is_run_by_dm(&self) -> bool {
-        self.name.starts_with("lvm-") || self.name.starts_with("dm-")
+        matches!(self.system(), Some(System::Lvm | System::Dm))
     }
 
     fn rule(&self) -> WriteRule {

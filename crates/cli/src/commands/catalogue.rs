@@ -62,7 +62,7 @@ fn of_no_real_drive(text: &str, as_json: bool) -> Result<Option<String>> {
             titles.push((drive.name.clone(), drive.title.clone()));
         }
     }
-    Ok((!titles.is_empty()).then(|| listed(titles, as_json)))
+    Ok((!titles.is_empty()).then(|| table_of_titles(titles, as_json)))
 }
 
 fn probe(flags: &DriveProbeFlags) -> Result<String> {
@@ -167,7 +167,7 @@ pub(crate) fn hosts(flags: &HostsFlags) -> Result<String> {
     let hosts: Result<Vec<Host>> =
         catalogue::host_names().into_iter().map(catalogue::host).collect();
     let titles = hosts?.into_iter().map(|host| (host.name, host.title)).collect();
-    Ok(listed(titles, flags.json))
+    Ok(table_of_titles(titles, flags.json))
 }
 
 /// Lists the trees, or describes one.
@@ -180,7 +180,7 @@ pub(crate) fn trees(flags: &TreesFlags) -> Result<String> {
     let trees = trees?;
     if flags.json {
         let titles = trees.into_iter().map(|tree| (tree.name, tree.title)).collect();
-        return Ok(listed(titles, true));
+        return Ok(table_of_titles(titles, true));
     }
     let mut table = table(&["name", "title", "files", "directories", "MiB"].map(String::from), 2);
     for Tree { name, title, tree, .. } in &trees {
@@ -200,11 +200,11 @@ pub(crate) fn controllers(flags: &HostsFlags) -> Result<String> {
     let controllers: Result<Vec<RaidController>> =
         catalogue::controller_names().into_iter().map(catalogue::controller).collect();
     let titles = controllers?.into_iter().map(|of| (of.name, of.title)).collect();
-    Ok(listed(titles, flags.json))
+    Ok(table_of_titles(titles, flags.json))
 }
 
 /// Names with titles.
-fn listed(titles: Vec<(String, String)>, as_json: bool) -> String {
+fn table_of_titles(titles: Vec<(String, String)>, as_json: bool) -> String {
     if as_json {
         let rows: Vec<Json> = titles
             .into_iter()

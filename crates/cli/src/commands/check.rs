@@ -7,6 +7,7 @@ use crate::progress::Bar;
 use lab::laws::{self, Drawn, Findings};
 use lab::{Error, Result};
 use std::fmt::Write as _;
+use store::words::counted;
 
 /// Looks for cells that break a law; fails where it finds one.
 pub(crate) fn check(flags: &CheckFlags) -> Result<String> {
@@ -50,13 +51,11 @@ fn text(found: &Findings) -> String {
         .expect("a string grows");
     }
     for (limit, count) in &found.known_limits {
-        let noun = if *count == 1 { "limit" } else { "limits" };
-        writeln!(output, "{count} known {noun}: {limit}").expect("a string grows");
+        writeln!(output, "{}: {limit}", counted(count, "known limit")).expect("a string grows");
     }
     // A law compares a cell with others, which are simulated for it.
     let checked = found.asked.get("no panic").copied().unwrap_or(0);
-    let noun = if checked == 1 { "cell" } else { "cells" };
-    writeln!(output, "{checked} {noun} checked in {} simulations", found.cells)
+    writeln!(output, "{} checked in {} simulations", counted(checked, "cell"), found.cells)
         .expect("a string grows");
     for law in laws::laws() {
         let count =

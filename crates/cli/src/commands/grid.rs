@@ -14,6 +14,7 @@ use serde_json::Map;
 use std::fmt::Write as _;
 use std::path::Path;
 use store::input;
+use store::words::whole_percent;
 use verdict::tables::table;
 
 /// Prints the fio job that measures a flash drive.
@@ -61,7 +62,7 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
     }
     let (fitted_cells, of_fitted) = grid::judge(fit.drive.flash()?, &fit.used)?;
     if !fit.used.is_empty() {
-        let listed = listed(&of_fitted);
+        let listed = table_of_groups(&of_fitted);
         writeln!(checked, "the same cells, as modelled:\n{listed}").expect("a string grows");
         let worst = fitted_cells.iter().max_by(|a, b| a.error().total_cmp(&b.error()));
         if let Some(worst) = worst.filter(|worst| worst.error() > MISSED) {
@@ -75,8 +76,12 @@ pub(crate) fn fit(flags: &DriveFitFlags) -> Result<String> {
         checked += "No cell is left to check it with.\n";
     } else {
         (_, groups) = grid::judge(fit.drive.flash()?, &fit.rest)?;
-        writeln!(checked, "the cells that were not used, as modelled:\n{}", listed(&groups))
-            .expect("a string grows");
+        writeln!(
+            checked,
+            "the cells that were not used, as modelled:\n{}",
+            table_of_groups(&groups)
+        )
+        .expect("a string grows");
     }
     let used = fit.used.iter().map(Cell::to_string).collect::<Vec<_>>();
     let mut checked_json = Map::new();
@@ -177,7 +182,7 @@ fn cells(judged: &[Judged]) -> String {
     format!("{table}\n")
 }
 
-fn listed(groups: &[Group]) -> String {
+fn table_of_groups(groups: &[Group]) -> String {
     let headings = [
         "group",
         "cells",
@@ -196,10 +201,7 @@ fn listed(groups: &[Group]) -> String {
             error(group.p90_error),
             error(group.max_error),
             group.p99_ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
-            group
-                .p99_within_half
-                .map(|share| format!("{:.0} %", 100.0 * share))
-                .unwrap_or_default(),
+            group.p99_within_half.map(whole_percent).unwrap_or_default(),
         ]);
     }
     table.to_string()

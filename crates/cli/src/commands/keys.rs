@@ -15,14 +15,14 @@ pub(crate) fn keys(flags: &KeysFlags) -> Result<String> {
     if let Some(name) = &flags.name {
         let Some(topic) = topic(name) else {
             let rows = keys_named(name)?;
-            return if flags.json { to_json(&rows) } else { Ok(listed(&rows)) };
+            return if flags.json { to_json(&rows) } else { Ok(table_of_keys(&rows)) };
         };
         return if flags.json { to_json(&topic) } else { Ok(described(&topic)) };
     }
     if flags.json {
         return to_json(&rows());
     }
-    let mut output = listed(&rows());
+    let mut output = table_of_keys(&rows());
     let kinds = topics().into_iter().filter(|topic| !topic.samples.is_empty());
     let kinds: Vec<&str> = kinds.map(|topic| topic.name).collect();
     writeln!(
@@ -37,7 +37,7 @@ pub(crate) fn keys(flags: &KeysFlags) -> Result<String> {
 /// A kind or a section in full.
 fn described(topic: &Topic) -> String {
     let mut output = format!("{}: {}\n\n", topic.name, topic.about);
-    output += &listed(&topic.keys);
+    output += &table_of_keys(&topic.keys);
     if !topic.figures.is_empty() && !topic.keys.is_empty() {
         output += "\nfigures of such a file (docs/catalogue.md):\n";
     }
@@ -64,7 +64,7 @@ fn figures(rows: &[FigureRow]) -> String {
 }
 
 /// Keys, three lines each.
-fn listed(rows: &[Row]) -> String {
+fn table_of_keys(rows: &[Row]) -> String {
     let mut output = String::new();
     for row in rows {
         let role = row.role.as_ref().map_or_else(String::new, |role| format!("  {role}"));

@@ -9,6 +9,7 @@ use lab::{Error, Result, published, read_results};
 use std::fmt::Write as _;
 use std::path::Path;
 use store::ask::{SAFE, SUBJECT_TO};
+use store::words::listed;
 use store::{Follower, Results, Trials};
 use verdict::judge::trials::unfinished;
 use verdict::report::{csv, html, json, markdown, reasons};
@@ -75,12 +76,12 @@ pub(super) fn unmet(flags: (bool, &[String]), all: (bool, &[String])) -> Option<
     ];
     let names = names.into_iter().filter(|(asks, _)| *asks);
     let names: Vec<String> = names.map(|(_, name)| format!("`{name}`")).collect();
-    let ask = match names.as_slice() {
-        [] => return None,
-        [one] => format!("{one} asks"),
-        [others @ .., last] => format!("{} and {last} ask", others.join(", ")),
+    let ask = match names.len() {
+        0 => return None,
+        1 => "asks",
+        _ => "ask",
     };
-    Some(Error::failure(format!("no layout meets what {ask} for")))
+    Some(Error::failure(format!("no layout meets what {} {ask} for", listed(&names, ", ", "and"))))
 }
 
 /// The output; where no layout meets what was asked, it is printed, and the command fails, as `ileave tune` does.

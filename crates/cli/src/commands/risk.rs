@@ -49,7 +49,7 @@ fn inputs(flags: &RiskFlags, shape: &Shape, drive: &Drive) -> Result<Inputs> {
         inputs = inputs.resilvered();
     }
     if let Some(afr) = &flags.afr {
-        inputs.afr = given_afr(percent(afr)?);
+        inputs.afr = given_afr(share_of_percent(afr)?);
     }
     if let Some(rebuild) = &flags.rebuild {
         inputs.rebuild_h = Sourced::given(hours("--rebuild", rebuild)?);
@@ -103,7 +103,7 @@ fn given_afr(rate: f64) -> Sourced {
 }
 
 /// `1.4%` as a share.
-fn percent(text: &str) -> Result<f64> {
+fn share_of_percent(text: &str) -> Result<f64> {
     let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     number
         .filter(|percent| *percent > 0.0 && *percent <= 100.0)

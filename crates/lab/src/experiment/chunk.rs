@@ -1,6 +1,7 @@
 //! Which interleaves a system takes.
 
 use crate::error::{Error, Result};
+use block::layout::System;
 use block::units::format_bytes;
 use block::{Level, SECTOR_BYTES};
 
@@ -22,17 +23,17 @@ pub(crate) fn refusal(level: Level, interleave_sectors: u64) -> Option<String> {
     }
     let pages = interleave_sectors > 0 && interleave_sectors.is_multiple_of(PAGE_SECTORS);
     let is_power = interleave_sectors.is_power_of_two();
-    let (is_taken, kind, taken) = if level.name.starts_with("lvm-") {
-        let is_taken = pages && is_power && interleave_sectors <= EXTENT_SECTORS;
-        (is_taken, "stripe", "LVM takes powers of two from 4 KiB to 4 MiB")
-    } else if level.name.starts_with("md-") {
-        let is_raid_0 = level.name.starts_with("md-stripe");
-        let taken = "md takes multiples of 4 KiB, and powers of two for RAID 4, 5, 6 and 10";
-        (pages && (is_raid_0 || is_power), "chunk", taken)
-    } else if level.name.starts_with("dm-") {
-        (pages, "chunk", "the device mapper takes multiples of a page, 4 KiB")
-    } else {
-        return None;
+    let (is_taken, kind, taken) = match level.system() {
+        Some(System::Lvm) => {
+            let is_taken = pages && is_power && interleave_sectors <= EXTENT_SECTORS;
+            (is_taken, "stripe", "LVM takes powers of two from 4 KiB to 4 MiB")
+        }
+        Some(System::Md) => {
+            let taken = "md takes multiples of 4 KiB, and powers of two for RAID 4, 5, 6 and 10";
+            (pages && (level.is_raid_0_of_md() || is_power), "chunk", taken)
+        }
+        Some(System::Dm) => (pages, "chunk", "the device mapper takes multiples of a page, 4 KiB"),
+        Some(System::Ccd | System::Raidframe | System::Btrfs) | None => return None,
     };
     (!is_taken).then(|| {
         let asked =

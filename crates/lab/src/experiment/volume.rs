@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::keys::{
     FromValue, RATE, SIZE, SIZE_OR_ZERO, Takes, Value, choice, condition, keys, words,
 };
+use block::layout::System;
 use block::units::{self, format_bytes};
 use block::{LEVELS, Layout, LayoutError, Level, SECTOR_BYTES};
 use std::sync::Arc;
@@ -165,7 +166,7 @@ impl VolumeKeys {
     ///
     /// Where it is said and the volume is no device of a Linux; the message names the key.
     pub(super) fn read_ahead(&self, origin: &str) -> Result<ReadAhead> {
-        let has_device = self.level.runs_on_linux() && !self.level.name.starts_with("btrfs-");
+        let has_device = self.level.runs_on_linux() && !self.level.is_of(System::Btrfs);
         if self.read_ahead == ReadAhead(None) || has_device && self.controller().is_none() {
             return Ok(self.read_ahead);
         }
@@ -179,7 +180,7 @@ impl VolumeKeys {
 
     /// Requests and commands in flight: with the volume's driver, and per member.
     pub(super) fn in_flight(&self) -> [Option<u32>; 2] {
-        let is_raidframe = self.level.name.starts_with("raidframe-");
+        let is_raidframe = self.level.is_of(System::Raidframe);
         let of_raidframe = |count| is_raidframe.then_some(count);
         [
             self.outstanding.or(of_raidframe(RAIDFRAME_OUTSTANDING)),

@@ -19,6 +19,7 @@ use choice::{base_bytes, choose};
 pub use link::Interface;
 use long::{enough_units, long_reads, only_long};
 use sim::flash::FlashSpec;
+use store::words::whole_percent;
 use writes::writes;
 
 /// What is given besides cells: by flags, or by a data sheet.
@@ -135,7 +136,7 @@ fn doubt(drive: &Drive, cells: &[Cell]) -> Result<Option<String>> {
 /// An error of a rate as people read it: 42 %, and 341 times as many where percents would have four digits.
 fn share_or_times(error: f64) -> String {
     if error < 9.995 {
-        format!("{:.0} %", 100.0 * error)
+        whole_percent(error)
     } else {
         format!("a factor of {}", round(1.0 + error).round())
     }

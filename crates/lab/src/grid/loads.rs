@@ -124,7 +124,7 @@ fn take(loads: &mut Loads, row: &Row<'_>) -> Result<()> {
         bytes: row.request_bytes("read_bs")?,
         reads_per_s: reads_per_s as u64,
         written_per_s: written_per_s as u64,
-        percent: percent(row.text("quantile")).ok_or_else(|| {
+        percent: percentile_named(row.text("quantile")).ok_or_else(|| {
             let found = row.text("quantile");
             row.wrong(format!("`quantile`: {found} is not a percentile; write it as p50 or p99.9"))
         })?,
@@ -135,7 +135,7 @@ fn take(loads: &mut Loads, row: &Row<'_>) -> Result<()> {
 }
 
 /// `p95` as 95.
-fn percent(text: &str) -> Option<f64> {
+fn percentile_named(text: &str) -> Option<f64> {
     let percent: f64 = text.strip_prefix('p')?.parse().ok()?;
     (percent > 0.0 && percent < 100.0).then_some(percent)
 }

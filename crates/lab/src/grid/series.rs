@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use block::{Request, SECTOR_BYTES};
 use serde::Serialize;
 use sim::{Advance, Event, Nanos};
+use store::words::counted;
 
 /// Random writes at one depth, and what they made over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,9 +48,9 @@ pub fn read_series(label: &str, text: &str) -> Result<Vec<Series>> {
     }
     let is_still = |one: &&Series| one.rates.iter().all(|&(_, rate)| rate == 0.0);
     if let Some(Series { device, depth, jobs, .. }) = all.iter().find(is_still) {
-        let are = if *jobs == 1 { "job" } else { "jobs" };
+        let jobs = counted(jobs, "job");
         return Err(Error::input(format!(
-            "{label}: {device}, depth {depth}, {jobs} {are}: no rate is above 0; take its rows out"
+            "{label}: {device}, depth {depth}, {jobs}: no rate is above 0; take its rows out"
         )));
     }
     Ok(all)

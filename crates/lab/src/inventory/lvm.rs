@@ -16,6 +16,7 @@ use super::written::rough_bytes;
 use super::{HeldVolume, Inventory};
 use crate::error::{Error, Result};
 use crate::formats::dm;
+use block::layout::System;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What to give where lvs leaves something out.
@@ -156,7 +157,7 @@ fn make_raid(
     }
     let word = known;
     volume.level = level.into();
-    if level.starts_with("md-") {
+    if System::of(level) == Some(System::Md) {
         volume.note =
             Some(format!("LVM's {word} is not modelled; md's, with a bitmap, stands for it"));
         volume.has_bitmap = true;

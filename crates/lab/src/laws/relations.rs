@@ -5,6 +5,7 @@ use super::{Change, LONG, Law, Limit};
 use crate::experiment::{Member, Trial};
 use crate::record::Measured;
 use crate::workload::Requests;
+use block::layout::System;
 use sim::Order;
 use sim::workload::Pattern;
 
@@ -120,8 +121,7 @@ pub(super) static LAWS: &[Law] = &[
             let random = work.pattern == Pattern::Random && !work.writes();
             // A member that serves all has twice as much of what is asked in its buffer. btrfs reads the first of its copies,
             // and leaves the other member idle until one fails.
-            let random =
-                random && !hits_read_ahead(trial) && !volume.level.name.starts_with("btrfs-");
+            let random = random && !hits_read_ahead(trial) && !volume.level.is_of(System::Btrfs);
             let survives = volume.level.losses_survived(volume.members.len()) > 0;
             let whole = volume.failed.is_empty() && uncut(trial) && within_a_chunk(trial)?;
             let whole = whole && !overfills_queues(trial);
@@ -158,7 +158,8 @@ pub(super) static LAWS: &[Law] = &[
         name: "parity",
         about: "RAID 5 and 6 are never faster to write than a stripe of the same members",
         others: |trial| {
-            let plain = matches!(trial.setup.volume.level.name, "raid5" | "raid6" | "raid4");
+            let level = trial.setup.volume.level;
+            let plain = level.system().is_none() && level.has_parity();
             let work = only(trial)?;
             let whole = trial.setup.volume.failed.is_empty() && !work.reads();
             // Flash is written by pages, which parity may happen to fill and a stripe not.
@@ -372,7 +373,7 @@ fn has_one_copy(trial: &Trial) -> bool {
 
 /// Whether the level keeps parity.
 fn has_parity(trial: &Trial) -> bool {
-    ["raid4", "raid5", "raid6"].iter().any(|name| trial.setup.volume.level.name.contains(name))
+    trial.setup.volume.level.has_parity()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::linux;
 use crate::error::Result;
 use crate::experiment::Setup;
 use crate::file_system::{Bare, FilesSetup};
+use block::layout::System;
 use sim::fs::Session;
 use sim::fs::kernel::{Replacement, Spec};
 use sim::fs::mounted::Streaming;
@@ -60,7 +61,7 @@ fn driver(setup: &Setup) -> Driver {
     let (host, volume) = (&setup.host, &setup.volume);
     let mut driver = Driver::new(host.volume_request_ns, host.volume_command_ns);
     driver.rows = host.md_rows;
-    if host.volume_stripe_ns == 0 || !volume.level.name.starts_with("raidframe-") {
+    if host.volume_stripe_ns == 0 || !volume.level.is_of(System::Raidframe) {
         return driver;
     }
     let data_units = volume.members.len() - volume.level.losses_survived(volume.members.len());

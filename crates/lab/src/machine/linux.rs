@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{InUse, Member, REGION_SECTORS, Scheduling, Setup, Volume};
 use crate::workload::Engine;
 use block::bios::{Cut, Rests};
-use block::layout::Spread;
+use block::layout::{Spread, System};
 use block::units::format_bytes;
 use block::{Place, SECTOR_BYTES};
 use sim::linux::alone::Alone;
@@ -109,7 +109,7 @@ pub(super) fn page_cache(volume: &Volume, below: Box<dyn Device>) -> Box<dyn Dev
 
 /// The bios that md takes whole: of what its members take, and to a stripe of a chunk at most (`raid0_run`).
 pub(super) fn cut(volume: &Volume) -> Cut {
-    let is_stripe = volume.level.name.starts_with("md-stripe") || volume.level.nested().is_some();
+    let is_stripe = volume.level.is_raid_0_of_md() || volume.level.nested().is_some();
     let (chunk, rests) = if is_stripe {
         (volume.interleave_sectors, Rests::AtOnce)
     } else {
@@ -186,9 +186,7 @@ pub(super) fn plugs(setup: &Setup) -> Plugs {
         (true, false) if level.is_run_by_dm() => plugs.all_by_workers(),
         _ if level.is_run_by_dm() => plugs.that_fail_whole(whole(u32::MAX)),
         // A request of up to a chunk may cross two, and is cut when it has been tried (`raid0_make_request`).
-        _ if level.name.starts_with("md-stripe") => {
-            plugs.that_fail_whole(whole(cut(volume).bio_sectors))
-        }
+        _ if level.is_raid_0_of_md() => plugs.that_fail_whole(whole(cut(volume).bio_sectors)),
         _ => plugs,
     }
 }
@@ -238,7 +236,7 @@ pub(super) fn copy_choice(volume: &Volume) -> CopyChoice {
     match volume.level.spread() {
         Some(Spread::Near) => CopyChoice::MdNear { on_disks },
         Some(Spread::Far | Spread::Offset) => CopyChoice::MdFar { on_disks },
-        None if volume.level.name.starts_with("btrfs-") => CopyChoice::First,
+        None if volume.level.is_of(System::Btrfs) => CopyChoice::First,
         None => CopyChoice::MdMirror { on_disks },
     }
 }

@@ -16,7 +16,7 @@ use crate::formats::mdadm::{Md, MdMember, Shape};
 use crate::map::Sizes;
 use addresses::Map;
 use block::layout::btrfs::{self, Chunk, Profile};
-use block::layout::{Code, Dealing, Rows, Spread};
+use block::layout::{Code, Dealing, Rows, Spread, System};
 use block::{Level, Place};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -142,7 +142,7 @@ impl Vector {
     ///
     /// Where it is of a layout that is not known, or does not say what is needed to lay it out.
     pub fn volume(&self, label: &str) -> Result<Volume> {
-        if self.layout.starts_with("md-") {
+        if System::of(&self.layout) == Some(System::Md) {
             return self.md_volume(label);
         }
         if let Some(profile) =
@@ -150,7 +150,8 @@ impl Vector {
         {
             return self.btrfs_volume(label, profile);
         }
-        if let (true, Table::Lines(lines)) = (self.layout.starts_with("dm-"), &self.table)
+        if let (true, Table::Lines(lines)) =
+            (System::of(&self.layout) == Some(System::Dm), &self.table)
             && !lines.is_empty()
         {
             return self.dm_volume(label, &lines.join("\n"));

@@ -29,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Trial, Volume};
 use crate::file_system::real::Making;
 use crate::workload::Work;
+use block::layout::System;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -303,7 +304,7 @@ impl Rig for Mounted {
             )));
         }
         let volume = &trial.setup.volume;
-        let is_md = volume.level.name.starts_with("md-")
+        let is_md = volume.level.is_of(System::Md)
             && volume.level.nested().is_none()
             && volume.controller.is_none();
         if program.cuts().is_some_and(|cuts| cuts.lose_member) && !is_md {
@@ -339,7 +340,7 @@ impl Rig for Mounted {
         let chunk = Volume { interleave_sectors: CHUNK_SECTORS, ..volume.clone() };
         let is_varied = |key: &str| trial.cell.at.iter().any(|(path, _)| path.ends_with(key));
         let is_crossed = is_varied("volume.level") && is_varied("fs.kind");
-        let is_profile = volume.level.name.starts_with("btrfs-");
+        let is_profile = volume.level.is_of(System::Btrfs);
         let level = "md-stripe".parse().ok().filter(|_| is_profile && is_crossed);
         let level = level.map(|level| Volume { level, ..chunk.clone() });
         let mut others = std::iter::once(chunk).chain(level);

@@ -4,7 +4,7 @@ use super::Beforehand;
 use crate::question::Question;
 use crate::question::capacity::room;
 use block::SECTOR_BYTES;
-use block::layout::Level;
+use block::layout::{Level, Redundancy};
 
 impl Question {
     /// Whether a level is worth trying, or a wish of the risk may ask for it.
@@ -17,12 +17,11 @@ impl Question {
     fn may_be_safest(&self, level: &Level, beforehand: &Beforehand) -> bool {
         let members = self.members();
         beforehand.names("loss_5y")
-            && match level.name {
-                "md-raid10-n3" | "md-raid10-f3" | "md-raid10-o3" => members > 3,
-                "md-raid10-n4" => members > 4,
-                "btrfs-raid1c3" => true,
-                "md-mirror" => beforehand.is_best_of("loss_5y"),
-                _ => false,
+            && match level.redundancy() {
+                Redundancy::Copies(..=2, _) | Redundancy::Parity(_) | Redundancy::Nothing => false,
+                // btrfs has no mirror of all members.
+                Redundancy::Copies(copies, spread) => members > copies || spread.is_none(),
+                Redundancy::Mirror => beforehand.is_best_of("loss_5y"),
             }
     }
 

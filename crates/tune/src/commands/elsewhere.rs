@@ -4,6 +4,7 @@
 use super::requests::{raidz_kib, record_size};
 use super::{Command, Plan, Requests, build, ccd, near_level};
 use crate::beside::bitmap::Remembered;
+use block::layout::Redundancy;
 use lab::file_system::btrfs_profiles;
 
 /// The commands of LVM, ZFS, btrfs, FreeBSD's GEOM, and NetBSD's ccd and RAIDframe.
@@ -30,18 +31,19 @@ pub(super) fn of_system(plan: &Plan<'_>, system: &str) -> Vec<Command> {
 }
 
 fn lines(plan: &Plan<'_>) -> Vec<Line> {
-    let copies = plan.level.losses_survived(plan.members) + 1;
-    let parity = plan.level.parity_members();
-    let lines = match plan.level.name {
+    if !plan.level.is_of(block::layout::System::Md) {
+        return Vec::new();
+    }
+    let lines = match plan.level.redundancy() {
         _ if plan.level.nested().is_some() => groups(plan),
-        name if name.starts_with("md-stripe") => stripe(plan),
-        name if name.starts_with("md-") && parity == 1 => one_parity(plan),
-        name if name.starts_with("md-") && parity == 2 => two_parities(plan),
-        "md-mirror" => mirror(plan),
+        Redundancy::Nothing if plan.level.is_raid_0_of_md() => stripe(plan),
+        Redundancy::Nothing => return Vec::new(),
+        Redundancy::Mirror => mirror(plan),
         // One set of copies is a mirror.
-        name if name.starts_with("md-raid10") && copies == plan.members => mirror(plan),
-        name if name.starts_with("md-raid10") => stripe_of_mirrors(plan, copies),
-        _ => return Vec::new(),
+        Redundancy::Copies(copies, _) if copies == plan.members => mirror(plan),
+        Redundancy::Copies(copies, _) => stripe_of_mirrors(plan, copies),
+        Redundancy::Parity(1) => one_parity(plan),
+        Redundancy::Parity(_) => two_parities(plan),
     };
     // Where a file system was chosen, btrfs was measured.
     let is_new = |line: &Line| plan.file_system.is_none() || line.system != "btrfs";

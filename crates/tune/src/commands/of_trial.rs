@@ -12,6 +12,7 @@ use crate::question::Question;
 use crate::question::work::names_its_cache;
 use block::SECTOR_BYTES;
 use block::layout::Level;
+use block::layout::btrfs::Profile;
 use lab::experiment::{Experiment, Member, Scheduling, Trial, Volume};
 use lab::file_system::real::Geometry;
 use lab::keys::Value;
@@ -144,7 +145,7 @@ pub(crate) fn file_system_of(experiment: &Experiment, trial: &Trial) -> Option<C
     let geometry = Geometry {
         chunk_bytes: volume.level.interleaved().then_some(volume.interleave_sectors * SECTOR_BYTES),
         data_members: data,
-        profile: volume.level.name.strip_prefix("btrfs-"),
+        profile: volume.level.btrfs_profile().map(Profile::name),
     };
     let making = trial.setup.files.as_ref()?.on_linux(&geometry).ok();
     Some(ChosenFileSystem {

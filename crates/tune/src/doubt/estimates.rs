@@ -327,7 +327,8 @@ impl Tried {
         let times = verdict::stats::median(&times)?;
         let of = sample::find(sample.rsplit('.').next()?)?;
         let name = [&of.called.replace('_', " "), of.unit].map(str::to_string).join(" ");
-        moves(times, error).then(|| format!("{stream} {} {}", name.trim(), percent(times)))
+        moves(times, error)
+            .then(|| format!("{stream} {} {}", name.trim(), change_in_percent(times)))
     }
 }
 
@@ -337,7 +338,7 @@ fn moves(times: f64, error: f64) -> bool {
 }
 
 /// How much more or less: `+25 %`.
-fn percent(times: f64) -> String {
+fn change_in_percent(times: f64) -> String {
     let percent = (100.0 * (times - 1.0)).round();
     if percent < 0.0 { format!("−{:.0} %", -percent) } else { format!("+{percent:.0} %") }
 }

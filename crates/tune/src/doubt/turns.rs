@@ -4,6 +4,7 @@ use crate::doubt::{Doubt, UNCERTAIN};
 use crate::question::Question;
 use crate::words::Line;
 use std::cmp::Ordering;
+use store::words;
 use verdict::tables::{figure, listed};
 
 /// What was tried, in lines: where the best changes with the load, and whether what was assumed turns the choice.
@@ -203,7 +204,7 @@ fn load(loads: &[&Doubt]) -> Option<String> {
         format!(
             "the choice holds against {} from {} to {} {} (the answer is for {}; short trials, which miss differences \
              below {:.0} %)",
-            in_words(&rivals),
+            words::listed(&rivals, "; ", "and"),
             tried().fold(first.assumed, f64::min),
             tried().fold(first.assumed, f64::max),
             first.what,
@@ -218,15 +219,6 @@ fn load(loads: &[&Doubt]) -> Option<String> {
             first.assumed
         )
     })
-}
-
-/// `a; b and c`: names of layouts have commas.
-fn in_words(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).into(),
-        [others @ .., last] => format!("{} and {last}", others.join("; ")),
-    }
 }
 
 /// Of each assumption the rival that is farthest ahead where the choice does not hold, as `changes to … with …`.
@@ -300,7 +292,10 @@ fn sensitivity(others: &[&Doubt]) -> String {
     );
     let turned = turned(others);
     if turned.is_empty() {
-        format!("the choice holds against {}; {tried}", in_words(&rivals_of(others)))
+        format!(
+            "the choice holds against {}; {tried}",
+            words::listed(&rivals_of(others), "; ", "and")
+        )
     } else {
         format!("{}; {tried}", turned.join("; "))
     }

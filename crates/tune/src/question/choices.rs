@@ -4,9 +4,10 @@ use crate::beforehand::Figures;
 use crate::question::candidate::{CACHES, Candidate, DEFAULT_CHUNK, level_named};
 use crate::question::capacity::room;
 use crate::question::{LEVELS, OTHER_CHUNKS, Question, nested};
-use block::layout::Level;
+use block::layout::{Level, Redundancy, Spread, System};
 use lab::{Error, Result, catalogue};
 use std::ops::RangeInclusive;
+use store::words::{counted, listed};
 use toml::Value;
 
 /// Members of each array where md's RAID 5 or 6 are tried side by side: fewer give up much room to parity, and more are
@@ -22,15 +23,6 @@ pub(crate) enum WhyNot {
     Few(usize),
     /// It survives so many failures alone.
     Survives(usize),
-}
-
-/// `a, b or c`.
-fn one_of(names: &[&str]) -> String {
-    match names.split_last() {
-        Some((last, [])) => (*last).into(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
-    }
 }
 
 impl Question {
@@ -80,11 +72,10 @@ impl Question {
             return Err(self.none_fits(&all, known));
         }
         if surviving.is_empty() {
-            let failures = if self.survive == 1 { "failure" } else { "failures" };
+            let failures = counted(self.survive, "drive failure");
             let fewer = if self.spares > 0 { ", fewer `--spares`" } else { "" };
             return Err(Error::failure(format!(
-                "no level survives {} drive {failures} with {members} members; take more drives{fewer}, or a smaller `--survive`",
-                self.survive
+                "no level survives {failures} with {members} members; take more drives{fewer}, or a smaller `--survive`"
             )));
         }
         let large = |level: &&Level| self.usable_bytes(level) >= self.capacity_bytes;
@@ -144,20 +135,23 @@ impl Question {
             let is_even = members.is_multiple_of(of.groups);
             return is_modelled && is_even && WIDTHS.iter().any(is_usual);
         }
-        match level.name {
+        match level.redundancy() {
             // On three members all copies are three, whoever asks for fewer. A mirror has the same places as near ones, and
             // chooses another copy to read.
-            "md-mirror" => members <= 3 || self.survive > 2,
-            "md-raid10-n3" | "md-raid10-f3" if members == 3 => self.survive <= 2,
-            // Over as many members as copies offset ones all have the same.
-            "md-raid10" | "md-raid10-o2" | "btrfs-raid10" => members > 2 && self.survive < 2,
-            "md-raid10-n3" | "md-raid10-f3" | "btrfs-raid1c3" => self.survive == 2,
-            "md-raid10-o3" => members > 3 && self.survive == 2,
-            "md-raid10-n4" => self.survive == 3 && members > 4,
-            // One stream reads one disk of a mirror, and all of far copies.
-            "md-raid10-f2" | "btrfs-raid1" => self.survive < 2,
-            "md-raid5" => members > 2,
-            _ => true,
+            Redundancy::Mirror => members <= 3 || self.survive > 2,
+            Redundancy::Copies(3, Some(Spread::Near | Spread::Far)) if members == 3 => {
+                self.survive <= 2
+            }
+            Redundancy::Copies(copies, spread) => {
+                // Over as many members as copies near and offset ones all have the same. One stream reads one disk of a
+                // mirror, and all of far copies; and btrfs has no other mirror than RAID 1.
+                let is_of_btrfs =
+                    level.is_of(System::Btrfs) && level.own_interleave_sectors().is_none();
+                let is_no_mirror = members > copies || spread == Some(Spread::Far) || is_of_btrfs;
+                is_no_mirror && self.survive.max(1) + 1 == copies
+            }
+            Redundancy::Parity(1) => members > 2,
+            Redundancy::Parity(_) | Redundancy::Nothing => true,
         }
     }
 
@@ -233,8 +227,7 @@ impl Question {
             WhyNot::Survives(survived) => {
                 let failures = match survived {
                     0 => "no drive failure".to_string(),
-                    1 => "1 drive failure".into(),
-                    many => format!("{many} drive failures"),
+                    many => counted(many, "drive failure"),
                 };
                 format!(
                     "--level {name}: with {members} members it survives {failures}, and `--survive` is {}",
@@ -269,7 +262,7 @@ impl Question {
         let others = others.filter(|of| self.is_worth_trying(of) && self.why_not(of).is_none());
         let others: Vec<&str> = others.map(|level| level.name).collect();
         if !others.is_empty() {
-            next.push(format!("take {}", one_of(&others)));
+            next.push(format!("take {}", listed(&others, ", ", "or")));
         }
         text.push(next.join(", or "));
         Error::input(text.join("; "))

@@ -43,7 +43,7 @@ impl Asked {
     /// Where no such drive is known.
     pub fn read(text: &str) -> Result<Self> {
         let (number, rest) = number(text);
-        let (count, name) = match counted(text) {
+        let (count, name) = match count_and_name(text) {
             Some((count, name)) => (count, name),
             None => (None, text.trim()),
         };
@@ -188,7 +188,7 @@ fn number(text: &str) -> (&str, &str) {
 }
 
 /// `8x ST18000NM000J`: how many, if that is a number that there may be, and of what.
-pub(crate) fn counted(text: &str) -> Option<(Option<usize>, &str)> {
+pub(crate) fn count_and_name(text: &str) -> Option<(Option<usize>, &str)> {
     let (number, rest) = number(text);
     let name = rest.trim_start().strip_prefix(['x', 'X', '×', '*'])?;
     (!number.is_empty()).then(|| (number.parse().ok(), name.trim()))

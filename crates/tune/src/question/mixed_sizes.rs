@@ -1,6 +1,6 @@
 //! Drives of several sizes: what one array leaves unused of the larger ones, and what to do with it.
 
-use crate::question::drives::{DRIVES_MAX, counted};
+use crate::question::drives::{DRIVES_MAX, count_and_name};
 use block::units::{SECTOR_BYTES, format_decimal};
 use lab::experiment::Trial;
 use lab::map::unused;
@@ -96,7 +96,7 @@ pub(crate) fn of_kinds(text: &str) -> Option<Error> {
 
 /// A number and a drive of the catalogue.
 fn kind(part: &str) -> Option<(usize, catalogue::Drive)> {
-    let (count, name) = counted(part)?;
+    let (count, name) = count_and_name(part)?;
     let count = count.filter(|count| (1..=DRIVES_MAX).contains(count))?;
     Some((count, catalogue::drive(name).ok()?))
 }

@@ -3,6 +3,7 @@
 use crate::search::trials::Tried;
 use lab::Result;
 use serde::Serialize;
+use store::words::whole_percent;
 use verdict::Verdict;
 
 /// The share of the variance that a factor explains.
@@ -70,7 +71,7 @@ impl Decides {
         let mut factors: Vec<&FactorShare> = self.factors.iter().collect();
         factors.sort_by(|one, other| other.variance_share.total_cmp(&one.variance_share));
         let percent = |share: f64| {
-            if share < 0.005 { "below 1 %".into() } else { format!("{:.0} %", 100.0 * share) }
+            if share < 0.005 { "below 1 %".into() } else { whole_percent(share) }
         };
         let said = |of: &FactorShare| format!("{} {}", name(&of.name), percent(of.variance_share));
         let said: Vec<String> = factors.into_iter().map(said).collect();

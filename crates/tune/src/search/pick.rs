@@ -7,7 +7,7 @@ use crate::question::candidate::{Candidate, DEFAULT_CACHE, DEFAULT_CHUNK};
 use crate::question::capacity::is_more_room;
 use crate::search::trials::{SETTLED_SEEDS, is_at};
 use block::SECTOR_BYTES;
-use block::layout::{Level, Spread};
+use block::layout::{Level, Spread, System};
 use block::units::parse_bytes;
 use lab::Result;
 use serde_json::Value as Json;
@@ -29,7 +29,7 @@ pub(crate) fn of_experiment<'a>(verdict: &'a Verdict, manifest: &Manifest) -> Op
     let settings = manifest.settings();
     let level = best.at.get("volume.level").map(plain);
     let level = level.or_else(|| Some(settings.get("volume.level")?.as_str()?.to_string()));
-    if !level.is_some_and(|level| level.starts_with("md-")) {
+    if !level.is_some_and(|level| System::of(&level) == Some(System::Md)) {
         return Some(best);
     }
     nearest_to_md(verdict.ranked.iter().filter(|of| verdict.is_the_same(&of.at, &best.at)))

@@ -3,6 +3,7 @@
 use super::pair::Devices;
 use super::{Pair, closed, latencies, streams};
 use crate::stated::Stated;
+use block::layout::System;
 use block::units::{parse_sectors, parse_weighted};
 use block::{Level, SECTOR_BYTES};
 use std::collections::BTreeSet;
@@ -295,7 +296,7 @@ pub(super) fn class(manifest: &Manifest, workload: &str, stated: &Stated<'_>) ->
     match level.as_str() {
         "single" => DRIVES.into(),
         "stripe" | "concat" | "mirror" | "raidframe-mirror" => "stripes".into(),
-        level if level.starts_with("md-") => {
+        level if System::of(level) == Some(System::Md) => {
             let buffered = stated.own("direct").is_some_and(|direct| direct == "false");
             if buffered && in_order && reads {
                 let read_ahead = stated.value("volume.read_ahead");

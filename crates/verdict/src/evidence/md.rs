@@ -78,8 +78,7 @@ impl Cell<'_> {
 
     /// The level as results have it: `raid5` is md's, and md's RAID 0 is `md-stripe` there.
     fn level(&self) -> String {
-        let named = format!("md-{}", self.text("level").trim_start_matches("md-"));
-        named.parse::<Level>().expect("a level of md").to_string()
+        Level::of_md(self.text("level")).expect("a level of md").to_string()
     }
 }
 

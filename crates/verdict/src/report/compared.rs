@@ -12,7 +12,7 @@ use crate::stats::compare::{Paired, paired, unpaired};
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::stats::{Interval, median};
 use crate::tables::{figure, paragraphs, table, times};
-use cells::{alone, are_same, in_number, in_order, is_it, only_in};
+use cells::{alone, are_same, in_order, is_it, only_in};
 use models::Models;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -20,6 +20,7 @@ use std::fmt::Write as _;
 use store::factor::Factors;
 use store::quantity::{Better, Quantity};
 use store::record::{Record, plain};
+use store::words::counted;
 use store::{Apart, Manifest, Results};
 
 /// Two results directories side by side.
@@ -293,14 +294,14 @@ impl Compared {
         let (better, worse, ties) = (count("better"), count("worse"), count("tie"));
         let (other, unknown) = (count("other"), count(""));
         if self.is_same {
-            let cells = in_number(self.cells.len(), "cell");
+            let cells = counted(self.cells.len(), "cell");
             return format!(
                 "The two runs are the same: every value of {cells} is equal to the last digit."
             );
         }
         let mut answer = format!(
             "The second is better in {better} of {}, worse in {worse}; {ties} show no reliable difference.",
-            in_number(self.cells.len(), "cell")
+            counted(self.cells.len(), "cell")
         );
         if other > 0 {
             write!(answer, " {other} differ in a metric that has no better direction.")

@@ -17,6 +17,7 @@ use store::known::Cell;
 use store::published::{Published, PublishedCell, includes};
 use store::record::{Record, short_key};
 use store::sample::{self, Sample};
+use store::words::counted;
 
 /// More cells than these are for `--csv`.
 const CELLS_SHOWN_MAX: usize = 100;
@@ -70,10 +71,6 @@ fn conclusion(manifest: &Manifest, verdict: &Verdict, cells: &[CellSummary<'_>])
         write!(text, "\n{heading}{}", labelled(&lines)).expect("a string grows");
     }
     text
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// The tables of a run: a row for each cell, the workloads side by side where they share their factors,

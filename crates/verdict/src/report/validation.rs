@@ -36,7 +36,7 @@ pub fn validations(validations: &[Validation]) -> String {
             if figures.requests == 0 {
                 continue;
             }
-            let [first, second] = [pick(&halves[0]), pick(&halves[1])].map(percent);
+            let [first, second] = [pick(&halves[0]), pick(&halves[1])].map(demerit_percent_of);
             rows.add_row([
                 if sort == "all" { validation.trace.clone() } else { String::new() },
                 sort.into(),
@@ -44,7 +44,7 @@ pub fn validations(validations: &[Validation]) -> String {
                 format!("{:.3}", figures.measured_mean_ms),
                 format!("{:.3}", figures.modelled_mean_ms),
                 format!("{:.3}", figures.demerit_ms),
-                percent(figures),
+                demerit_percent_of(figures),
                 first,
                 second,
             ]);
@@ -54,7 +54,7 @@ pub fn validations(validations: &[Validation]) -> String {
     format!("{rows}\n\n{}\n\n{EXPLANATION}", lines.join("\n"))
 }
 
-fn percent(figures: &Figures) -> String {
+fn demerit_percent_of(figures: &Figures) -> String {
     figures.demerit_percent().map_or("-".into(), |percent| format!("{percent:.2}"))
 }
 

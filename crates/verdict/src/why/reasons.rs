@@ -19,6 +19,7 @@ use store::factor::Role;
 use store::quantity::{Better, Quantity};
 use store::record::Record;
 use store::sample;
+use store::words::{counted, whole_percent};
 
 /// One line: what a layout does, or does otherwise than the best.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -247,7 +248,8 @@ fn otherwise(best: &CellSummary<'_>, other: &CellSummary<'_>) -> Option<String> 
 /// Commands to members for each request, where they were counted.
 fn commands_each(cell: &CellSummary<'_>) -> Option<String> {
     let commands = cell.measured("commands_per_request")?;
-    let number = counted(commands, usize::from(commands.fract() >= 0.05), "command");
+    let digits = usize::from(commands.fract() >= 0.05);
+    let number = counted(format_args!("{commands:.digits$}"), "command");
     Some(format!("{number} per request"))
 }
 
@@ -324,12 +326,7 @@ fn tells_parts(cell: &CellSummary<'_>) -> bool {
 /// The requests that the members got.
 fn commands(cell: &CellSummary<'_>) -> String {
     let counts: Vec<f64> = cell.records.iter().map(|record| record.requests as f64).collect();
-    counted(crate::stats::median(&counts).unwrap_or(0.0), 0, "disk command")
-}
-
-fn counted(count: f64, digits: usize, noun: &str) -> String {
-    let number = format!("{count:.digits$}");
-    if number == "1" { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    counted(format_args!("{:.0}", crate::stats::median(&counts).unwrap_or(0.0)), "disk command")
 }
 
 /// What a program does that has a reason of its own to tell.
@@ -339,7 +336,7 @@ fn does_program(cell: &CellSummary<'_>) -> Option<String> {
         return Some(format!(
             "{} MiB of inodes read, {} in all; phase 1 {} s, phase 2 {} s, phase 5 {} s; processor {} busy",
             figure(inode_mib),
-            counted(cell.median("fsck_reads"), 0, "read"),
+            counted(format_args!("{:.0}", cell.median("fsck_reads")), "read"),
             figure(cell.median("fsck_phase_1_s")),
             figure(cell.median("fsck_phase_2_s")),
             figure(cell.median("fsck_phase_5_s")),
@@ -405,10 +402,6 @@ impl Load {
             _ => format!("no single bottleneck ({busy})"),
         }
     }
-}
-
-fn whole_percent(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
 }
 
 #[cfg(test)]

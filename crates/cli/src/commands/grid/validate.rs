@@ -1,6 +1,6 @@
 //! `ileave validate --drive`: measured cells, latencies at loads and rates over time against a drive.
 
-use super::{cells, error, left_out, listed, signed_error};
+use super::{cells, error, left_out, signed_error, table_of_groups};
 use crate::commands::print_json;
 use crate::flags::ValidateFlags;
 use lab::catalogue::{self, Drive, Match};
@@ -11,6 +11,7 @@ use lab::grid::{
 use lab::{Error, Result};
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
+use store::words::{counted, whole_percent};
 use verdict::tables::table;
 
 /// Compares a drive with what was measured.
@@ -76,7 +77,7 @@ fn of_cells(drive: &Drive, grid: &grid::Grid, flags: &ValidateFlags) -> Result<S
         return as_json(drive, &groups, json!({}));
     }
     let each = if flags.cells { cells(&judged) } else { String::new() };
-    Ok(format!("{}{each}{}\n{}", headed(drive), listed(&groups), left_out(&grid.left_out)))
+    Ok(format!("{}{each}{}\n{}", headed(drive), table_of_groups(&groups), left_out(&grid.left_out)))
 }
 
 fn of_loads(drive: &Drive, loads: &Loads, flags: &ValidateFlags) -> Result<String> {
@@ -94,8 +95,8 @@ fn of_loads(drive: &Drive, loads: &Loads, flags: &ValidateFlags) -> Result<Strin
     text += &left_out(&loads.left_out());
     let rows = loads.unsure();
     if rows > 0 {
-        let noun = if rows == 1 { "row" } else { "rows" };
-        writeln!(text, "used, though nothing says whether the load was reached: {rows} {noun}")
+        let rows = counted(rows, "row");
+        writeln!(text, "used, though nothing says whether the load was reached: {rows}")
             .expect("a string grows");
     }
     Ok(text)
@@ -209,7 +210,7 @@ fn errors(groups: &[Group]) -> String {
             error(group.median_error),
             error(group.p90_error),
             error(group.max_error),
-            format!("{:.0} %", 100.0 * near),
+            whole_percent(near),
         ];
         row.extend(group.behind.map(|cells| cells.to_string()));
         table.add_row(row);

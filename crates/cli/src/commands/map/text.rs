@@ -42,7 +42,7 @@ pub(super) fn shape(volume: &Volume) -> String {
     }
     writeln!(text, "\n{}", picture::picture(volume)).expect("a string grows");
     if let Some(segments) = volume.layout.segments() {
-        writeln!(text, "{}\n", listed(volume, segments)).expect("a string grows");
+        writeln!(text, "{}\n", table_of_segments(volume, segments)).expect("a string grows");
     }
     let mut members = table(&["member", "name", "sectors"].map(String::from), 2);
     for (index, member) in volume.members.iter().enumerate() {
@@ -57,7 +57,7 @@ pub(super) fn shape(volume: &Volume) -> String {
 const SEGMENTS_SHOWN: usize = 12;
 
 /// The segments: where each is in the volume, and on the members.
-fn listed(volume: &Volume, segments: &Segments) -> Table {
+fn table_of_segments(volume: &Volume, segments: &Segments) -> Table {
     let mut rows = table(&["segment", "from sector", "sectors", "members"].map(String::from), 3);
     let count = segments.list().count();
     for (index, (first, sectors, parts)) in segments.list().enumerate() {

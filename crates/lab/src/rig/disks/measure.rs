@@ -59,18 +59,18 @@ pub(super) fn run(
         })?;
         let now = engine.now();
         if now >= recorder.boundary_ns() && is_over.is_none() {
-            is_over = recorder.pass(now, &|| counted(engine, before), enough);
+            is_over = recorder.pass(now, &|| counters_since(engine, before), enough);
         }
         // Half healthy and half degraded is a measurement of neither.
         if let Some(failure) = engine.failure() {
             return Err(failure);
         }
     }
-    Ok(recorder.finish(counted(engine, before), is_over))
+    Ok(recorder.finish(counters_since(engine, before), is_over))
 }
 
 /// What the members have done, and this thread's time on a CPU since it had spent `before`.
-fn counted(engine: &Engine, before: Nanos) -> (Counters, Nanos) {
+fn counters_since(engine: &Engine, before: Nanos) -> (Counters, Nanos) {
     let mut counters = Counters::default();
     engine.count(&mut counters);
     (counters, cpu_ns() - before)

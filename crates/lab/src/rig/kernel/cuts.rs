@@ -7,6 +7,7 @@ use crate::experiment::Trial;
 use crate::record::Measured;
 use crate::rig::mounted::{Cut, Found};
 use crate::workload::Cuts;
+use block::layout::System;
 use std::fmt::Write as _;
 use uml::medium::Medium;
 use uml::recording::Recording;
@@ -104,7 +105,7 @@ const DATA_OFFSET_AT: usize = 128;
 fn torn_pages(trial: &Trial, media: &[Medium]) -> u64 {
     let level = trial.setup.volume.level;
     let is_mirror = level.name == "md-mirror";
-    let has_rows = level.name.starts_with("md-") && level.parity_members() == 1;
+    let has_rows = level.is_of(System::Md) && level.parity_members() == 1;
     if !(is_mirror || has_rows) {
         return 0;
     }

@@ -12,7 +12,7 @@ pub(super) fn check(trial: &Trial) -> Result<()> {
     if volume.rebuild_bytes_per_s.is_none() {
         return Ok(());
     }
-    if !volume.level.name.starts_with("md-") || volume.level.nested().is_some() {
+    if volume.level.mdadm().is_none() {
         return Err(Error::input(format!(
             "`volume.rebuild` with `volume.level` = {}: the kernel rig restores members of one array of md; take such a level, \
              or leave out `--on`",

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::experiment::{STRIPE_CACHE_ROWS, Volume, check_interleave, check_stripe_cache};
 use crate::file_system::real::Geometry;
 use block::Level;
-use block::layout::NestedLevel;
+use block::layout::btrfs::Profile;
+use block::layout::{Mdadm, NestedLevel, Redundancy, System};
 
 /// A volume to be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +63,7 @@ pub struct Device {
 pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<Build> {
     check_stripe_cache(volume)?;
     let mut build = build(volume.level, volume.interleave_sectors, members, name)?;
-    let is_md = volume.level.name.starts_with("md-");
+    let is_md = volume.level.is_of(System::Md);
     if volume.level.has_stripe_cache() && volume.stripe_cache_rows != STRIPE_CACHE_ROWS {
         if !is_md {
             return Err(Error::input(format!(
@@ -135,7 +136,7 @@ impl Build {
     ///
     /// Where it is no array of md.
     pub(super) fn assemble_without(&self, member: &Device, volume: &Volume) -> Result<Step> {
-        let is_one_array = volume.level.name.starts_with("md-") && volume.level.nested().is_none();
+        let is_one_array = volume.level.mdadm().is_some();
         let assemble = self.assemble.first().filter(|_| is_one_array);
         let assemble = assemble.ok_or_else(|| {
             Error::input(format!(
@@ -167,7 +168,7 @@ fn build(level: Level, interleave_sectors: u64, members: &[Device], name: &str) 
     if level.name == "single" {
         return Ok(bare(paths[..1].to_vec(), Geometry::default()));
     }
-    if let Some(profile) = level.name.strip_prefix("btrfs-") {
+    if let Some(profile) = level.btrfs_profile().map(Profile::name) {
         let needed = level.members_min();
         if paths.len() < needed {
             return Err(Error::input(format!(
@@ -184,22 +185,23 @@ fn build(level: Level, interleave_sectors: u64, members: &[Device], name: &str) 
     if let Some(of) = level.nested() {
         return Ok(Build { geometry, ..nested(level, of, interleave_sectors, members, name)? });
     }
-    if let Some(of_md) = level.name.strip_prefix("md-") {
-        return Ok(Build { geometry, ..md(level, of_md, interleave_sectors, paths, name)? });
+    if let Some(mdadm) = level.mdadm() {
+        return Ok(Build { geometry, ..md(level, mdadm, interleave_sectors, paths, name)? });
     }
-    if ["dm-stripe", "dm-concat"].contains(&level.name) {
+    if level.is_of(System::Dm) {
         return Ok(Build { geometry, ..dm(level, interleave_sectors, members, name)? });
     }
-    if level.name.starts_with("lvm-") {
+    if level.is_of(System::Lvm) {
         return Ok(Build { geometry, ..lvm::build(level, interleave_sectors, &paths, name)? });
     }
     let own = format!(
         "`volume.level` = {level} is ileave's own arithmetic, and no system makes a device of it"
     );
-    let of_md = format!("md-{}", level.name);
-    Err(Error::input(match of_md.parse::<Level>() {
-        Ok(_) => format!("{own}; Linux has this layout as `--set volume.level={of_md}`"),
-        Err(_) => format!(
+    Err(Error::input(match Level::of_md(level.name) {
+        Some(_) => {
+            format!("{own}; Linux has this layout as `--set volume.level=md-{}`", level.name)
+        }
+        None => format!(
             "{own}; take single, a level of md or LVM, dm-stripe, dm-concat, or below a file system of its own a btrfs \
              profile"
         ),
@@ -254,24 +256,21 @@ fn nested(
 /// mdadm's commands. md counts chunks in KiB and takes multiples of 4; RAID 4, 5, 6 and 10 want a power of two.
 fn md(
     level: Level,
-    of_md: &str,
+    mdadm: Mdadm,
     interleave_sectors: u64,
     paths: Vec<String>,
     name: &str,
 ) -> Result<Build> {
-    let (number, layout) = md_level(of_md).ok_or_else(|| {
-        Error::input(format!("`volume.level` = {level}: no command of mdadm is known for it"))
-    })?;
     let device = format!("/dev/md/{name}");
     let mut words: Vec<String> =
         ["mdadm", "--create", &device, "--run", "--metadata=1.2"].map(String::from).to_vec();
-    words.push(format!("--level={number}"));
-    words.extend(layout.map(|layout| format!("--layout={layout}")));
+    words.push(format!("--level={}", mdadm.level));
+    words.extend(mdadm.layout.map(|layout| format!("--layout={layout}")));
     if level.interleaved() {
         check_interleave(level, interleave_sectors)?;
         words.push(format!("--chunk={}", interleave_sectors * block::SECTOR_BYTES / 1024));
     }
-    if !["linear", "0"].contains(&number) {
+    if level.redundancy() != Redundancy::Nothing {
         // The members are blank or their contents given up: nothing is copied while the trial runs, and what was
         // written is remembered nowhere.
         words.extend(["--assume-clean".into(), "--bitmap=none".into()]);
@@ -292,27 +291,6 @@ fn md(
         needs: MD.to_vec(),
         pool: None,
     })
-}
-
-/// mdadm's number of a level, and its name of the layout.
-fn md_level(of_md: &str) -> Option<(&'static str, Option<String>)> {
-    let simple = [
-        ("concat", "linear"),
-        ("stripe", "0"),
-        ("mirror", "1"),
-        ("raid4", "4"),
-        ("raid5", "5"),
-        ("raid6", "6"),
-        ("raid10", "10"),
-    ];
-    if let Some((_, number)) = simple.iter().find(|(name, _)| *name == of_md) {
-        return Some((number, None));
-    }
-    let parted = [("raid5-", "5"), ("raid6-", "6"), ("raid10-", "10")];
-    let found = parted.iter().find_map(|(start, number)| {
-        of_md.strip_prefix(start).map(|layout| (*number, Some(layout.to_string())))
-    });
-    found.or((of_md == "stripe-alternate").then(|| ("0", Some("alternate".into()))))
 }
 
 /// dmsetup's commands: a table of striped or linear targets, in sectors.

@@ -16,7 +16,7 @@ use crate::rig::{Prepared, Rig, Stop};
 use crate::steady::{self, Bits, Caches};
 use crate::trace::Onto;
 use crate::workload::{Replay, Replayed, Requests, TracePart};
-use block::layout::Level;
+use block::layout::{Level, System};
 use sim::workload::{Counted, Pacing, Pattern};
 use sim::{Batches, Device, Outcome, Processor};
 use std::sync::Arc;
@@ -67,7 +67,7 @@ const OTHERS_MAX: usize = 8;
 fn cached_max(level: &Level, are_read: bool) -> usize {
     match are_read {
         true => machine::READ_AHEAD_MEMBERS_MAX,
-        false if level.name.starts_with("md-") => MD_MAX,
+        false if level.is_of(System::Md) => MD_MAX,
         false => OTHERS_MAX,
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn rest(
         return Ok(Rebuilt { share: 0.0, restored_at: None });
     };
     let part = machine::restored_part(&setup.volume, member)?;
-    let ended = counted(device);
+    let ended = counters_of(device);
     let share = ended.restored_sectors as f64 / (part.end - part.start) as f64;
     let left = part.start + ended.restored_sectors..part.end;
     let goes_on = ended.restored_at.is_none() && device.next_event().is_some();
@@ -53,7 +53,7 @@ pub(super) fn rest(
     let most = if is_by_rows { CHUNKS_OF_ROWS_MAX } else { CHUNKS_MAX };
     if !goes_on || left.end.saturating_sub(left.start) / CHUNK_SECTORS <= most {
         sim::settle(device);
-        return Ok(Rebuilt { share, restored_at: counted(device).restored_at });
+        return Ok(Rebuilt { share, restored_at: counters_of(device).restored_at });
     }
     let mut rest_ns = 0.0;
     let rate = setup.volume.rebuild_bytes_per_s.unwrap_or(u64::MAX);
@@ -90,7 +90,7 @@ fn ns_per_sector(setup: &Setup, seed: u64, from: u64, bytes_per_s: u64) -> Resul
 fn run_until(device: &mut dyn Device, sectors: u64) -> Nanos {
     let mut events = Vec::new();
     let mut now = 0;
-    while counted(device).restored_sectors < sectors {
+    while counters_of(device).restored_sectors < sectors {
         now = device.next_event().expect("a rebuild that nothing disturbs goes on");
         device.advance(now, &mut events);
         events.clear();
@@ -98,7 +98,7 @@ fn run_until(device: &mut dyn Device, sectors: u64) -> Nanos {
     now
 }
 
-fn counted(device: &dyn Device) -> Counters {
+fn counters_of(device: &dyn Device) -> Counters {
     let mut counters = Counters::default();
     device.count(&mut counters);
     counters

@@ -2,7 +2,7 @@
 
 use super::Layout;
 use crate::stated::Stated;
-use block::layout::{Level, unused};
+use block::layout::{Level, System, unused};
 use block::units::SECTOR_BYTES;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -115,7 +115,7 @@ impl Facts {
         let has_controller = stated.value("volume.controller").is_some_and(|name| name != "none");
         let mut facts = Facts {
             level: level.clone(),
-            is_of_md: level.as_deref().is_some_and(|level| level.starts_with("md-")),
+            is_of_md: level.as_deref().and_then(System::of) == Some(System::Md),
             lost_by_crash: lost_by_crash(manifest, stated),
             // ZFS writes a stripe elsewhere before it lets go of the old one, and a partial parity log restores what is torn.
             torn_by_crash: level
@@ -201,7 +201,7 @@ impl Facts {
             many => format!("survives any {many} disk failures"),
         };
         // A mount that finds a device missing refuses, which a reboot after a failure shows (btrfs(5), `degraded`).
-        let is_of_btrfs = self.level.as_ref().is_some_and(|level| level.starts_with("btrfs-"));
+        let is_of_btrfs = self.level.as_deref().and_then(System::of) == Some(System::Btrfs);
         let alone = if is_of_btrfs && survived > 0 {
             format!("{alone} (and then mounts only with `-o degraded`)")
         } else {

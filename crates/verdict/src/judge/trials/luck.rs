@@ -9,7 +9,7 @@ use crate::judge::{Ranked, Verdict};
 use crate::stated::Stated;
 use crate::stats::noise::{Noise, NoiseSource};
 use crate::tables::figure;
-use block::layout::Level;
+use block::layout::{Level, System};
 use std::collections::BTreeMap;
 use store::Manifest;
 use store::known::IDEAL_HOST;
@@ -54,9 +54,6 @@ const MEASURED_WRITES: [&str; 2] = ["md-raid5", "md-raid6"];
 /// The levels whose direct reads that is of. Far copies went up to 17 times from one seed to another, and reads through the page
 /// cache 3.2 times; of other systems' levels nothing is measured.
 const MEASURED: [&str; 5] = ["md-mirror", "md-raid10", "md-raid10-o2", "md-raid5", "md-raid6"];
-
-/// Levels that Linux makes begin so.
-const LINUXS: [&str; 3] = ["md-", "dm-", "lvm-"];
 
 /// What of a trial hangs on how the spindles of several disks stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +138,7 @@ fn hangs(manifest: &Manifest, settings: &toml::Table, record: &Record) -> Option
     if reads_in_order(&stated) {
         let is_striped = level.is_some_and(|level| level.interleaved());
         let is_linuxs =
-            level.is_some_and(|level| LINUXS.iter().any(|of| level.name.starts_with(of)));
+            level.is_some_and(|level| level.runs_on_linux() && !level.is_of(System::Btrfs));
         let is_ideal = stated.value("host.name").is_none_or(|name| name == IDEAL_HOST);
         let takes_one = manifest.drives.values().any(|drive| drive.takes_one);
         if takes_one && (is_striped || is_linuxs) {

@@ -5,11 +5,7 @@ use crate::cells::{self, CellSummary};
 use crate::judge::layouts::sorted_words;
 use store::Results;
 use store::record::Record;
-
-/// `1 cell`, `4 cells`.
-pub(super) fn in_number(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
+use store::words::counted;
 
 /// Cells that are named of those that only one run has.
 const ALONE_MAX: usize = 6;
@@ -22,7 +18,7 @@ pub(super) fn only_in(which: &str, cells: &[String]) -> String {
     };
     let named = cells[..cells.len().min(ALONE_MAX)].join("; ");
     let are = if cells.len() == 1 { "is" } else { "are" };
-    format!("{} {are} in the {which} run only: {named}{more}", in_number(cells.len(), "cell"))
+    format!("{} {are} in the {which} run only: {named}{more}", counted(cells.len(), "cell"))
 }
 
 /// The cells in the order of the report's table, whichever was done first.

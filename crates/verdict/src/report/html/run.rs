@@ -26,6 +26,7 @@ use store::published::Published;
 use store::quantity::Better;
 use store::record::short_key;
 use store::sample;
+use store::words::counted;
 
 const SECTIONS: &str = include_str!("../../../assets/run.html");
 const FIRST: &str = include_str!("../../../assets/run_first.html");
@@ -44,9 +45,8 @@ fn of_most(
     most: usize,
 ) -> String {
     let manifest = &results.manifest;
-    let noun = if results.records.len() == 1 { "trial" } else { "trials" };
-    let heading =
-        format!("{} on {}: {} {noun}", manifest.name, manifest.rig, results.records.len());
+    let trials = counted(results.records.len(), "trial");
+    let heading = format!("{} on {}: {trials}", manifest.name, manifest.rig);
     // One layout alone is no answer, but its figure is what the page is about.
     let is_alone = verdict.answer.is_empty() && verdict.ranked.len() == 1;
     let answer = if is_alone { verdict.of_one() } else { verdict.answer.clone() };

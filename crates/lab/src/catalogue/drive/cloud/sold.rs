@@ -6,6 +6,7 @@ use crate::catalogue::drive::classes;
 use crate::catalogue::figure::Value;
 use crate::catalogue::sheet::Sheet;
 use block::SECTOR_BYTES;
+use store::words::listed;
 
 /// What people and providers call what is provisioned.
 const ALSO: [(&str, &[&str]); 3] = [
@@ -61,7 +62,7 @@ pub(in crate::catalogue) fn instead(sheet: &Sheet, key: &str) -> Option<String> 
     } else {
         ""
     };
-    Some(format!("write {}{unit}", listed(&keys, "or")))
+    Some(format!("write {}{unit}", in_backticks(&keys, "or")))
 }
 
 /// Why the service does not sell `value` of `key`, and what to do; none where it may.
@@ -71,7 +72,7 @@ pub(in crate::catalogue) fn refusal(sheet: &Sheet, key: &str, value: &Value) -> 
         return None;
     }
     if is_sold(sheet, "size") {
-        let keys = listed(&sold(sheet, key), "and");
+        let keys = in_backticks(&sold(sheet, key), "and");
         return Some(format!("`{key}` follows from {keys}; provision that instead"));
     }
     Some(match tier(sheet, figure, value) {
@@ -119,11 +120,7 @@ fn amount(value: &Value) -> Option<f64> {
 }
 
 /// Keys as they are written in a sentence.
-fn listed(keys: &[&str], word: &str) -> String {
+fn in_backticks(keys: &[&str], word: &str) -> String {
     let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-    match &keys[..] {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
-    }
+    listed(&keys, ", ", word)
 }

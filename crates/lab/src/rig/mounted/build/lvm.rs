@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::experiment::check_interleave;
 use crate::file_system::real::Geometry;
 use block::Level;
+use block::layout::Redundancy;
 
 /// LVM's tools, and the device mapper that they speak to.
 const LVM: [Need; 3] = [
@@ -75,15 +76,15 @@ fn kind(level: Level, members: usize) -> Result<String> {
              level of md"
         )))
     };
-    match level.name {
-        "lvm-stripe" | "lvm-mirror" if members < 2 => few("two members or more"),
-        "lvm-stripe" => Ok(format!("--type striped -i {members}")),
-        "lvm-mirror" => Ok(format!("--type raid1 -m {}", members - 1)),
-        "lvm-raid5" if members < 3 => few("three members or more"),
-        "lvm-raid5" => Ok(format!("--type raid5 -i {}", members - 1)),
-        _ if members < 4 || !members.is_multiple_of(2) => {
+    match level.redundancy() {
+        Redundancy::Nothing | Redundancy::Mirror if members < 2 => few("two members or more"),
+        Redundancy::Nothing => Ok(format!("--type striped -i {members}")),
+        Redundancy::Mirror => Ok(format!("--type raid1 -m {}", members - 1)),
+        Redundancy::Parity(_) if members < 3 => few("three members or more"),
+        Redundancy::Parity(_) => Ok(format!("--type raid5 -i {}", members - 1)),
+        Redundancy::Copies(..) if members < 4 || !members.is_multiple_of(2) => {
             few("four members, six, or another even number")
         }
-        _ => Ok(format!("--type raid10 -m 1 -i {}", members / 2)),
+        Redundancy::Copies(..) => Ok(format!("--type raid10 -m 1 -i {}", members / 2)),
     }
 }
