@@ -3,7 +3,7 @@
 use crate::align::Align;
 use crate::bitmap::Bitmap;
 use crate::blocks::Blocks;
-use crate::commands::Command;
+use crate::commands::{Command, printed};
 use crate::confirm::Confirmed;
 use crate::doubt::Doubt;
 use crate::factors::Decides;
@@ -154,13 +154,10 @@ impl Tuned {
         if !rules.is_empty() {
             text += &section("Published rules", &labelled(&rules));
         }
-        let mut commands = String::new();
-        for Command { when, what, line } in &self.commands {
-            let line = line.replace('\n', "\n  ");
-            writeln!(commands, "  # {when}: {what}\n  {line}").expect("a string grows");
-        }
-        if !commands.is_empty() {
-            text += &section("Commands", &commands);
+        if !self.commands.is_empty() {
+            let lines = printed(&self.commands);
+            let lines: String = lines.lines().map(|line| format!("  {line}\n")).collect();
+            text += &section("Commands", &lines);
         }
         let mut experiment = String::new();
         for line in self.experiment.lines().filter(|line| !line.is_empty()) {

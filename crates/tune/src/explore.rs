@@ -5,6 +5,7 @@
 
 use crate::beside::{Beside, OfQuestion};
 use crate::candidate::Candidate;
+use crate::commands::printed;
 use crate::question::{CACHES, CHUNKS, DEFAULT_CACHE, DEFAULT_CHUNK, LEVELS};
 use crate::tried::{Tried, short_trial};
 use crate::tune::plan;
@@ -325,13 +326,8 @@ impl Chosen {
     }
 
     fn commands(&self, experiment: &Experiment, beside: &Beside) -> String {
-        let mut text = String::new();
         let plan = beside.plan(plan(&self.question, experiment, &self.candidate));
-        for command in plan.commands() {
-            writeln!(text, "# {}: {}\n{}", command.when, command.what, command.line)
-                .expect("a string grows");
-        }
-        text
+        printed(&plan.commands())
     }
 }
 

@@ -272,7 +272,7 @@ impl Shown {
 }
 
 /// The chance of a layout that all is lost, beside the `other`'s.
-fn at_worst(own: f64, other: f64) -> String {
+pub(crate) fn at_worst(own: f64, other: f64) -> String {
     format!("; all data lost {} at worst, not {}", in_words(own), in_words(other))
 }
 
@@ -291,6 +291,21 @@ pub(crate) fn safer(front: &[FrontRow], risk: &Risk, best: (f64, Better)) -> Opt
     } else {
         named(fastest)
     })
+}
+
+/// What is much safer than a best that was picked for its room, and what that costs in `room`: of such, the one with most.
+pub(crate) fn safer_for_room(
+    front: &[FrontRow],
+    best_bytes: u64,
+    risk: &Risk,
+    best: (f64, Better),
+) -> Option<String> {
+    let is_safer =
+        |row: &&FrontRow| row.gone.high * SAFER_BY <= risk.gone.high && !row.has_spares_beside();
+    let row = front.iter().filter(is_safer).rev().max_by_key(|row| row.usable_bytes)?;
+    let less = best_bytes.saturating_sub(row.usable_bytes);
+    let less = format!(", {} less room", room(less));
+    Some(row.with_room(best) + &less + &at_worst(row.gone.high, risk.gone.high))
 }
 
 /// Bytes as people say them of drives.

@@ -5,7 +5,7 @@ use crate::beside::{Beside, OfQuestion};
 use crate::candidate::Candidate;
 use crate::clock::Clock;
 use crate::commands::{
-    CachesOff, Fio, Plan, REGION_KIB, Remembered, Requests, near_level, volumes,
+    CachesOff, Fio, Plan, REGION_KIB, Remembered, Requests, free, is_nvme, near_level, volumes,
 };
 use crate::confirm::{Confirm, Confirmed};
 use crate::doubt::Doubt;
@@ -112,7 +112,7 @@ fn answered(
         not_tried,
         reasons,
         rules,
-        commands: plan.commands(),
+        commands: free(plan.commands(), &question.drives.names_taken),
         bitmap: beside.bitmap,
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
@@ -344,6 +344,7 @@ pub(crate) fn plan<'a>(
         scheduler: None,
         read_ahead_kib: None,
         max_sectors_kib: None,
+        is_nvme: is_nvme(disk),
         is_flash: !disk.is_rotational(),
         is_of_cloud: danger::is_of_cloud(disk),
         volumes: volumes(&question.drives.drive, question.members() + question.spares),
