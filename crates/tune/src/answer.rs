@@ -155,8 +155,10 @@ impl Tuned {
             text += &section("Published rules", &labelled(&rules));
         }
         if !self.commands.is_empty() {
-            let lines = printed(&self.commands);
-            let lines: String = lines.lines().map(|line| format!("  {line}\n")).collect();
+            let mut lines = String::new();
+            for line in printed(&self.commands).lines() {
+                writeln!(lines, "  {line}").expect("a string grows");
+            }
             text += &section("Commands", &lines);
         }
         let mut experiment = String::new();

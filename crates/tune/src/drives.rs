@@ -40,6 +40,11 @@ const FORM: &str =
     "write how many and which, as in '8x ST18000NM000J' (`ileave drives` lists them)";
 
 impl Asked {
+    /// Whether a drive of that name is asked for, whatever is set of it.
+    fn means(&self, name: &str) -> bool {
+        [self.drive.name.as_str(), self.bare_name()].contains(&name)
+    }
+
     /// Its name without what is provisioned or set of it.
     fn bare_name(&self) -> &str {
         self.drive.name.split('[').next().unwrap_or_default()
@@ -228,6 +233,16 @@ impl Held<'_> {
     fn words(&self) -> String {
         format!("{} x {} ({})", self.devices.len(), self.model, self.devices.join(", "))
     }
+
+    /// What it was taken as, and why.
+    fn matched(&self, asked: Option<&Asked>) -> String {
+        let (words, name) = (self.words(), &self.name);
+        if self.is_named {
+            return format!("{words} taken as {name}, as --drives says");
+        }
+        let is_file = asked.is_some_and(Asked::is_file);
+        format!("{words} matched {name}{}", if is_file { "" } else { " in the catalogue" })
+    }
 }
 
 /// What is said of the drives that a system has.
@@ -245,11 +260,7 @@ pub struct Said {
 /// Where no disk is one of the catalogue, or it has not as many as asked for.
 pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said)> {
     let (kinds, unknown, mut said) = kinds(inventory, asked);
-    let wanted = |held: &&Held<'_>| {
-        asked.is_none_or(|asked| {
-            [&asked.drive.name, asked.bare_name()].contains(&held.name.as_str())
-        })
-    };
+    let wanted = |held: &&Held<'_>| asked.is_none_or(|asked| asked.means(&held.name));
     let is_used =
         |held: &Held<'_>| held.devices.iter().all(|device| !inventory.in_use(&[device]).is_empty());
     // What is the drive itself goes before what is only taken as it, even where that is in use.
@@ -258,31 +269,15 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
     // Disks that hold something are not taken in place of free ones that the catalogue does not have.
     let free = unknown.iter().find(|unknown| !is_used(unknown));
     let most = most.filter(|held| asked.is_some() || free.is_none() || !is_used(held));
-    let Some(most) = most else {
-        let is_of_volumes = inventory.disks.is_empty();
-        let why = match asked {
-            // mdstat and its like name what volumes are made of, and not what that is.
-            _ if is_of_volumes => {
-                "it has volumes, and does not say which models their disks are".into()
-            }
-            Some(asked) => format!("it has no {} that is free", asked.drive.name),
-            None => "none of its free disks is in the catalogue".to_string(),
-        };
-        let beside = if is_of_volumes { " beside it" } else { "" };
-        said.push(format!(
-            "give what `lsblk -J -O` prints{beside}, or write --drives without --from"
-        ));
-        let next = said.join("; ");
-        return Err(Error::input(format!("--from: {why}; {next}")));
-    };
+    let Some(most) = most else { return Err(none_found(inventory, asked, said)) };
     let count = asked.and_then(|asked| asked.count);
     // Others are taken as it where there are not enough of it.
     let is_other = |held: &&Held<'_>| held.name == most.name && held.model != most.model;
-    let (mut beside, mut has) = (Vec::new(), most.devices.len());
+    let (mut taken, mut has) = (vec![most], most.devices.len());
     for other in kinds.iter().filter(wanted).filter(is_other) {
         if count.is_some_and(|count| count > has) {
             has += other.devices.len();
-            beside.push(other);
+            taken.push(other);
         }
     }
     let count = count.unwrap_or(has);
@@ -294,34 +289,39 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
         why.append(&mut said);
         return Err(Error::input(why.join("; ")));
     }
-    let taken = |held: &Held<'_>| match held.is_named {
-        true => format!("{} taken as {}, as --drives says", held.words(), held.name),
-        false if asked.is_some_and(|asked| asked.is_file()) => {
-            format!("{} matched {}", held.words(), held.name)
-        }
-        false => format!("{} matched {} in the catalogue", held.words(), held.name),
-    };
-    let mut notes: Vec<String> =
-        std::iter::once(most).chain(beside.iter().copied()).map(taken).collect();
-    let is_taken = |held: &Held<'_>| {
-        std::iter::once(most).chain(beside.iter().copied()).any(|one| std::ptr::eq(one, held))
-    };
-    let others = kinds.iter().filter(|held| !is_taken(held));
-    notes.extend(others.map(|held| left_out(held, most)));
+    let mut notes: Vec<String> = taken.iter().map(|held| held.matched(asked)).collect();
+    let is_left = |held: &&Held<'_>| !taken.iter().any(|one| std::ptr::eq(*one, *held));
+    notes.extend(kinds.iter().filter(is_left).map(|held| left_out(held, most)));
     notes.append(&mut said);
     // What is free is taken before what is not, of each model.
-    let free_first = |held: &Held<'_>| {
-        let mut devices: Vec<String> = held.devices.iter().map(ToString::to_string).collect();
-        devices.sort_by_key(|device| !in_use(inventory, &[device]).is_empty());
-        devices
-    };
-    let mut devices = free_first(most);
-    devices.extend(beside.iter().flat_map(|held| free_first(held)));
+    let mut devices: Vec<String> = Vec::new();
+    for held in &taken {
+        let mut own = held.devices.clone();
+        own.sort_by_key(|device| !in_use(inventory, &[device]).is_empty());
+        devices.extend(own.iter().map(ToString::to_string));
+    }
     let drive = match asked {
         Some(asked) => asked.drive.clone(),
         None => catalogue::drive(&most.name)?,
     };
     Ok((Asked { count: Some(count), drive, devices }, Said { notes }))
+}
+
+/// That no disk of a system is what is asked for; `said` is what is left out.
+fn none_found(inventory: &Inventory, asked: Option<&Asked>, mut said: Vec<String>) -> Error {
+    let is_of_volumes = inventory.disks.is_empty();
+    let why = match asked {
+        // mdstat and its like name what volumes are made of, and not what that is.
+        _ if is_of_volumes => {
+            "it has volumes, and does not say which models their disks are".into()
+        }
+        Some(asked) => format!("it has no {} that is free", asked.drive.name),
+        None => "none of its free disks is in the catalogue".to_string(),
+    };
+    let beside = if is_of_volumes { " beside it" } else { "" };
+    said.push(format!("give what `lsblk -J -O` prints{beside}, or write --drives without --from"));
+    let next = said.join("; ");
+    Error::input(format!("--from: {why}; {next}"))
 }
 
 /// What is said of disks that are not taken, beside those that are.
@@ -427,13 +427,13 @@ fn kinds<'i>(
                 let why = kind.found.why_none();
                 // Who asks for a drive that is here gets that one, and not what is like it.
                 let is_here = |name: &&String| found.contains(&name.as_str());
-                let may_be = of_size.iter().filter(|name| !is_here(name));
+                let mut may_be = of_size.iter().filter(|name| !is_here(name));
                 let nearest = nearest.as_ref().filter(|name| of_size.contains(name));
                 let why = match nearest.filter(is_here) {
                     Some(_) => format!("{why}, which is here, too"),
                     None => why,
                 };
-                let name = nearest.filter(|name| !is_here(name)).or(may_be.into_iter().next());
+                let name = nearest.filter(|name| !is_here(name)).or_else(|| may_be.next());
                 let name = name.cloned().unwrap_or_default();
                 let count = devices.len();
                 let next = if name.is_empty() {
@@ -578,11 +578,9 @@ mod tests {
         let known = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/st18000nm000j.toml");
         let known = std::fs::read_to_string(known).unwrap();
         let named = |name: &str| {
-            let line = |line: &str| match line.starts_with("name = ") {
-                true => format!("name = \"{name}\"\n"),
-                false => format!("{line}\n"),
-            };
-            std::fs::write(&file, known.lines().map(line).collect::<String>()).unwrap();
+            let (first, rest) = known.split_once('\n').unwrap();
+            assert!(first.starts_with("name = "), "{first}");
+            std::fs::write(&file, format!("name = \"{name}\"\n{rest}")).unwrap();
             let asked = Asked::read(&format!("2x {}", file.display())).unwrap();
             held(&in_use_and_free(), Some(&asked))
         };

@@ -376,8 +376,7 @@ fn may_be(name: &str, key: &str, known: &[Named]) -> bool {
         !own.is_empty() && own.iter().all(|word| words.contains(word))
     };
     let is_as_large = |bytes| has_size(key, bytes, OF_SIZE);
-    words.iter().find_map(|word| bytes_of(word)).is_some_and(is_as_large)
-        && own.any(says_no_more)
+    words.iter().find_map(|word| bytes_of(word)).is_some_and(is_as_large) && own.any(says_no_more)
 }
 
 #[cfg(test)]

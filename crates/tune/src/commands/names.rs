@@ -112,11 +112,11 @@ mod tests {
             "mdadm --create /dev/md0 /dev/md1 /dev/md2",
         ];
         assert_eq!(
-            lines(&groups, &["md0", "md4"]),
+            lines(&groups, &["md0", "md2"]),
             [
-                "mdadm --create /dev/md6 a",
-                "mdadm --create /dev/md7 b",
-                "mdadm --create /dev/md5 /dev/md6 /dev/md7"
+                "mdadm --create /dev/md4 a",
+                "mdadm --create /dev/md5 b",
+                "mdadm --create /dev/md3 /dev/md4 /dev/md5"
             ]
         );
         assert_eq!(
