@@ -520,7 +520,7 @@ mod tests {
         );
         let first = "`umount /data && mdadm --stop /dev/md0 && wipefs -a /dev/sdb1 /dev/sdb /dev/sdc1 /dev/sdc /dev/sdd1 /dev/sdd`";
         assert!(
-            warned[1].starts_with("no command below does this") && warned[1].ends_with(first),
+            warned[2].starts_with("no command below does this") && warned[2].ends_with(first),
             "{warned:?}"
         );
         let two = of("2x ST18000NM000J").unwrap().0.within(None, None).unwrap();
