@@ -102,6 +102,31 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
     scale(text, number, if unit.is_empty() { 1 } else { bytes_per(unit)? }, "bytes")
 }
 
+/// Reads a size in bytes that something has at least: of a part of a byte the whole, for `43.6TiB` is no whole number of them.
+///
+/// # Errors
+///
+/// Where `text` is no size.
+pub fn parse_bytes_at_least(text: &str) -> Result<u64, UnitError> {
+    let (number, unit) = split(text, LIKE_A_SIZE)?;
+    let each = if unit.is_empty() { 1 } else { bytes_per(unit)? };
+    match scale(text, number, each, "bytes") {
+        Err(UnitError::NotWhole { .. }) => {
+            // A fraction was read, so there is a point; and it was not whole, so one byte more is the next.
+            let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+            let whole = scale(text, if whole.is_empty() { "0" } else { whole }, each, "bytes")?;
+            let too_large = || UnitError::TooLarge(text.into());
+            let numerator = fraction.parse::<u128>().map_err(|_| too_large())? * u128::from(each);
+            let tenths =
+                u32::try_from(fraction.len()).ok().and_then(|digits| 10_u128.checked_pow(digits));
+            let part = numerator.div_ceil(tenths.ok_or_else(too_large)?);
+            let part = u64::try_from(part).map_err(|_| too_large())?;
+            whole.checked_add(part).ok_or_else(too_large)
+        }
+        read => read,
+    }
+}
+
 /// Reads a size in sectors. A bare number counts sectors, as ccdconfig(8) does.
 ///
 /// `128`, `64KiB`, `64k` and `128 sectors` are all 128.
@@ -292,6 +317,11 @@ mod tests {
         for (text, sectors) in [("128", 128), ("64KiB", 128), ("1m", 2048), ("0.5k", 1)] {
             assert_eq!(parse_sectors(text), Ok(sectors), "{text}");
         }
+        assert_eq!(parse_bytes_at_least("43.6TiB"), Ok(47_938_706_971_034));
+        assert_eq!(parse_bytes_at_least("43.6T"), parse_bytes_at_least("43.6TiB"));
+        assert_eq!(parse_bytes_at_least(".1k"), Ok(103));
+        assert_eq!(parse_bytes_at_least("1.5TB"), Ok(1_500_000_000_000));
+        assert!(parse_bytes("43.6TiB").is_err() && parse_bytes_at_least("43.6 rooms").is_err());
         assert_eq!(parse_nanos("2.5ms"), Ok(2_500_000));
         assert_eq!(parse_nanos("1 min"), Ok(60_000_000_000));
         assert_eq!(parse_bytes_per_s("2MB/s"), Ok(2_000_000));

@@ -27,7 +27,7 @@ fn flags() -> Flags {
             let message = format!("`ileave {given}` is now called `ileave {now}`");
             Flags::command().error(ErrorKind::InvalidSubcommand, message).exit()
         }
-        without_idle_tip(error).exit()
+        with_next_step(without_idle_tip(error)).exit()
     })
 }
 
@@ -43,6 +43,17 @@ fn without_idle_tip(mut error: clap::Error) -> clap::Error {
         if !tips.is_empty() {
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
         }
+    }
+    error
+}
+
+/// With what to write beside an experiment in place of a least capacity, which is a wish about drives.
+fn with_next_step(mut error: clap::Error) -> clap::Error {
+    let names_capacity = error.context().any(|(_, value)| value.to_string().contains("--capacity"));
+    if error.kind() == ErrorKind::ArgumentConflict && names_capacity {
+        let tip = "with an experiment write --subject-to 'usable_tb >= 50', in TB of 10^12 bytes";
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tips);
     }
     error
 }

@@ -63,7 +63,7 @@ pub use listing::{
     Derived, Description, FigureRow, FigureTable, Row, Stated, describe, describe_controller,
     describe_host, describe_tree, figure_tables, is_class, list, list_like, tables,
 };
-pub use matching::{Match, OWN_FILE, matching};
+pub use matching::{Match, OWN_FILE, is_called, matching};
 pub use sheet::Fitted;
 pub use store::known::{Cell, IDEAL_HOST, KnownDrive, KnownHost};
 pub use tree::Tree;

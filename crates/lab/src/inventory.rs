@@ -22,6 +22,7 @@ mod limits;
 mod lvm;
 mod mdadm;
 mod mdstat;
+mod names;
 mod stacked;
 mod written;
 mod zpool;
@@ -31,7 +32,7 @@ pub use holds::Holds;
 pub use kinds::{Kind, kinds};
 
 use crate::error::{Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use store::input;
 
@@ -121,6 +122,8 @@ pub struct Inventory {
     notes: Vec<String>,
     /// The device above which each partition is, and which number each has.
     aliases: BTreeMap<String, String>,
+    /// What else the system has by a name, or mounted: what is built anew is called otherwise.
+    names: BTreeSet<String>,
     /// The file that each volume was first read of.
     origins: BTreeMap<String, String>,
     /// How many disks and volumes were read, those that were known already among them.

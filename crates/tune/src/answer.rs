@@ -11,7 +11,7 @@ use crate::beside::mount::Mount;
 use crate::beside::read_ahead::ReadAhead;
 use crate::beside::scheduler::Scheduler;
 use crate::beside::xfs_stripes::Align;
-use crate::commands::Command;
+use crate::commands::{Command, printed};
 use crate::doubt::Doubt;
 use crate::front::row::{FrontRow, Shown};
 use crate::front::without_copies::WithoutCopies;
@@ -142,13 +142,12 @@ impl Tuned {
         if !rules.is_empty() {
             text += &section("Published rules", &labelled(&rules));
         }
-        let mut commands = String::new();
-        for Command { when, what, line } in &self.commands {
-            let line = line.replace('\n', "\n  ");
-            writeln!(commands, "  # {when}: {what}\n  {line}").expect("a string grows");
-        }
-        if !commands.is_empty() {
-            text += &section("Commands", &commands);
+        if !self.commands.is_empty() {
+            let mut lines = String::new();
+            for line in printed(&self.commands).lines() {
+                writeln!(lines, "  {line}").expect("a string grows");
+            }
+            text += &section("Commands", &lines);
         }
         let mut experiment = String::new();
         for line in self.experiment.lines().filter(|line| !line.is_empty()) {

@@ -10,7 +10,9 @@ mod elsewhere;
 mod ffs;
 mod file_systems;
 mod fio;
+mod names;
 mod of_trial;
+mod printed;
 mod queue;
 mod requests;
 mod terraform;
@@ -20,7 +22,9 @@ use block::layout::{Level, Redundancy, Spread};
 pub(crate) use caches::CachesOff;
 pub(crate) use file_systems::{ChosenFileSystem, Stripes};
 pub use fio::Fio;
-pub(crate) use of_trial::{file_system_of, of_trial};
+pub(crate) use names::free;
+pub(crate) use of_trial::{file_system_of, is_nvme, of_trial};
+pub(crate) use printed::printed;
 use queue::Queue;
 pub(crate) use requests::Requests;
 use requests::raidz_kib;
@@ -78,6 +82,8 @@ pub struct Plan<'a> {
     pub max_sectors_kib: Option<u64>,
     /// Whether the drives are flash: hdparm(8) turns off no cache of those with a queue of their own.
     pub is_flash: bool,
+    /// Whether they are on NVMe, by themselves and not a cloud's volumes.
+    pub is_nvme: bool,
     /// Whether a cloud's machine has them, as volumes or as its own: it is to start, too, where they are gone.
     pub is_of_cloud: bool,
     /// The drives as blocks of Terraform, where they are cloud volumes.
@@ -107,6 +113,21 @@ pub(crate) fn near_level(level: &Level, members: usize) -> Option<&'static str> 
         (_, _) => "md-raid10",
     })
 }
+
+/// What volumes are called in Linux, by a part of their blocks of Terraform. Nitro instances have none of the names that those give.
+const OF_PROVIDERS: [(&str, &str); 4] = [
+    (
+        "aws_ebs_volume",
+        "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol…, which `ls /dev/disk/by-id` lists (Nitro instances call them \
+         /dev/nvme*n1; others /dev/xvd*)",
+    ),
+    (
+        "azurerm_managed_disk",
+        "/dev/disk/azure/scsi1/lun0 (with NVMe /dev/disk/azure/data/by-lun/0); /dev/sdb may be the temporary disk",
+    ),
+    ("google_compute_disk", "/dev/disk/by-id/google-data-0"),
+    ("oci_core_volume", "/dev/oracleoci/oraclevdb"),
+];
 
 /// What Debian's mdadm.conf says at its head. Without it an array that is needed at boot may come up as md127.
 const OF_DEBIAN: &str = "on Debian then run `update-initramfs -u`, as mdadm.conf there says";
@@ -179,16 +200,17 @@ impl Plan<'_> {
         }
     }
 
-    /// What a drive is called in Linux, for who knows no name. Nitro instances have none of the names that Terraform gives, and
-    /// theirs may have another number at each start.
+    /// What a drive is called in Linux, for who knows no name. Of a cloud's that is a name which stays: /dev/sdb may be another at
+    /// each start, and on Azure it is the machine's own temporary disk.
     fn example(&self) -> &'static str {
-        let is_ebs = |volumes: &String| volumes.contains("aws_ebs_volume");
-        if self.volumes.as_ref().is_some_and(is_ebs) {
-            "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol…, which `ls /dev/disk/by-id` lists (Nitro instances call them \
-             /dev/nvme*n1; others /dev/xvd*)"
-        } else {
-            "/dev/sdb"
-        }
+        let of_volumes = |volumes: &str| {
+            OF_PROVIDERS
+                .iter()
+                .find(|(part, _)| volumes.contains(part))
+                .map(|(_, example)| *example)
+        };
+        let else_named = if self.is_nvme { "/dev/nvme1n1" } else { "/dev/sdb" };
+        self.volumes.as_deref().and_then(of_volumes).unwrap_or(else_named)
     }
 
     /// The paths of all drives, where they are known. A file says their names: what a shell would take apart is none.
@@ -216,7 +238,7 @@ impl Plan<'_> {
             commands.push(build(
                 "the I/O scheduler of each, now and after a restart, by their current names",
                 format!(
-                    "for disk in $disks; do name=$(basename $disk); echo {name} > /sys/block/$name/queue/scheduler; \
+                    "for disk in $disks; do name=$(basename $(readlink -f $disk)); echo {name} > /sys/block/$name/queue/scheduler; \
                      echo \"ACTION==\\\"add|change\\\", KERNEL==\\\"$name\\\", \
                      ATTR{{queue/scheduler}}=\\\"{name}\\\"\" >> /etc/udev/rules.d/60-scheduler.rules; done"
                 ),
@@ -270,9 +292,11 @@ impl Plan<'_> {
             }
         }
         commands.extend(self.of_queue(&Queue::of_md()));
-        let scan = "mdadm --detail --scan >> /etc/mdadm/mdadm.conf";
+        // `--scan` would add the arrays that are there already once more.
+        let arrays = self.arrays().join(" ");
+        let over = if self.level.nested().is_some() { " /dev/md0" } else { "" };
+        let scan = format!("mdadm --detail --brief {arrays}{over} >> /etc/mdadm/mdadm.conf");
         let (what, line) = if self.level.nested().is_some() && self.spares > 0 {
-            let arrays = self.arrays().join(" ");
             (
                 "add them to the configuration; a running `mdadm --monitor` moves spares within a group",
                 format!(
@@ -281,7 +305,7 @@ impl Plan<'_> {
                 ),
             )
         } else {
-            ("add it to the configuration", scan.into())
+            ("add it to the configuration", scan)
         };
         commands.push(build(&format!("{what}; {OF_DEBIAN}"), line));
         commands
@@ -474,6 +498,7 @@ mod tests {
             read_ahead_kib: None,
             max_sectors_kib: None,
             is_flash: false,
+            is_nvme: false,
             is_of_cloud: false,
             volumes: None,
             fio: None,
@@ -600,5 +625,26 @@ mod tests {
         let lines: Vec<String> = ebs.drives().into_iter().map(|of| of.line).collect();
         let named = lines.iter().find(|line| line.starts_with("disks=")).unwrap();
         assert!(named.contains("/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol"), "{named}");
+    }
+
+    /// `/dev/sdb` is the temporary disk of a machine on Azure.
+    #[test]
+    fn volumes_of_a_cloud_are_named_as_it_names_them() {
+        for (name, own) in [
+            ("azure-p30", "/dev/disk/azure/scsi1/lun0"),
+            ("gcp-pd-ssd", "/dev/disk/by-id/google-data-0"),
+            ("oci-balanced[size=1TiB]", "/dev/oracleoci/oraclevdb"),
+        ] {
+            let volumes = volumes(&lab::catalogue::drive(name).unwrap(), 2);
+            assert!(volumes.is_some(), "{name}");
+            let example = Plan { volumes, ..plan("md-mirror", 2) }.example();
+            assert!(example.starts_with(own), "{name}: {example}");
+        }
+        let of_drive = |name: &str| {
+            let is_nvme = is_nvme(&lab::catalogue::drive(name).unwrap());
+            Plan { is_nvme, ..plan("md-mirror", 2) }.example()
+        };
+        assert_eq!(of_drive("980 pro 1tb"), "/dev/nvme1n1");
+        assert_eq!([of_drive("st18000nm000j"), of_drive("d3-s4610-480gb")], ["/dev/sdb"; 2]);
     }
 }

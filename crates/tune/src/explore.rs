@@ -4,6 +4,7 @@
 //! `ileave tune` would, and asks the verdict.
 
 use crate::beside::{Beside, OfQuestion};
+use crate::commands::printed;
 use crate::question::candidate::{CACHES, Candidate, DEFAULT_CACHE, DEFAULT_CHUNK};
 use crate::question::work::{Knobs, NAMED, Work};
 use crate::question::{CHUNKS, LEVELS};
@@ -326,13 +327,8 @@ impl Chosen {
     }
 
     fn commands(&self, experiment: &Experiment, beside: &Beside) -> String {
-        let mut text = String::new();
         let plan = beside.plan(plan(&self.question, experiment, &self.candidate));
-        for command in plan.commands() {
-            writeln!(text, "# {}: {}\n{}", command.when, command.what, command.line)
-                .expect("a string grows");
-        }
-        text
+        printed(&plan.commands())
     }
 }
 

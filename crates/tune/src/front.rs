@@ -14,6 +14,7 @@ use crate::front::more_spares::Groups;
 use crate::front::row::{FrontRow, at_worst, is_tied};
 use crate::front::worth::Worth;
 use crate::question::candidate::Candidate;
+use crate::question::capacity::room;
 use crate::question::capacity::{is_more_room, usd_per_tb};
 use crate::question::posed::{Posed, risk_of};
 use crate::question::{Question, in_use};
@@ -43,6 +44,21 @@ pub(crate) fn safer(front: &[FrontRow], risk: &Risk, best: (f64, Better)) -> Opt
     } else {
         named(fastest)
     })
+}
+
+/// What is much safer than a best that was picked for its room, and what that costs in `room`: of such, the one with most.
+pub(crate) fn safer_for_room(
+    front: &[FrontRow],
+    best_bytes: u64,
+    risk: &Risk,
+    best: (f64, Better),
+) -> Option<String> {
+    let is_safer =
+        |row: &&FrontRow| row.gone.high * SAFER_BY <= risk.gone.high && !row.has_spares_beside();
+    let row = front.iter().filter(is_safer).rev().max_by_key(|row| row.usable_bytes)?;
+    let less = best_bytes.saturating_sub(row.usable_bytes);
+    let less = format!(", {} less room", room(less));
+    Some(row.with_room(best) + &less + &at_worst(row.gone.high, risk.gone.high))
 }
 
 /// The fastest layout with more `room`, and its risk where that is much more than `risk`; there also the fastest with more

@@ -4,7 +4,9 @@ use crate::answer::lines_of_question::Found;
 use crate::answer::{Page, Tuned, costs, urgent_first};
 use crate::beside::bitmap::Remembered;
 use crate::beside::{Beside, OfQuestion};
-use crate::commands::{CachesOff, Fio, Plan, REGION_KIB, Requests, near_level, volumes};
+use crate::commands::{
+    CachesOff, Fio, Plan, REGION_KIB, Requests, free, is_nvme, near_level, volumes,
+};
 use crate::danger;
 use crate::doubt::{self, Doubt, moved_figures, turns};
 use crate::front::degraded;
@@ -111,7 +113,7 @@ fn answered(
         not_tried,
         reasons,
         rules,
-        commands: plan.commands(),
+        commands: free(plan.commands(), &question.drives.names_taken),
         bitmap: beside.bitmap,
         scheduler: beside.scheduler,
         read_ahead: beside.read_ahead,
@@ -343,6 +345,7 @@ pub(crate) fn plan<'a>(
         scheduler: None,
         read_ahead_kib: None,
         max_sectors_kib: None,
+        is_nvme: is_nvme(disk),
         is_flash: !disk.is_rotational(),
         is_of_cloud: danger::is_of_cloud(disk),
         volumes: volumes(&question.drives.drive, question.members() + question.spares),

@@ -36,7 +36,11 @@ use verdict::tables::figure;
 impl Posed {
     /// How to build what `trial` ran on.
     fn commands(&self, trial: &Trial, beside: &Beside) -> Vec<Command> {
-        commands::of_trial(&self.experiment, trial, self.question.as_ref(), beside)
+        let own = commands::of_trial(&self.experiment, trial, self.question.as_ref(), beside);
+        match &self.question {
+            Some(question) => commands::free(own, &question.drives.names_taken),
+            None => own,
+        }
     }
 
     fn assumed(&self, verdict: &Verdict) -> Json {

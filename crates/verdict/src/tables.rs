@@ -102,11 +102,7 @@ pub fn times(ratio: f64) -> String {
 /// How far one is behind, of which the best is `behind` times better: `12 % slower`, `3.4 times slower`.
 pub fn slower(behind: f64, better: Better, unit: &str) -> String {
     let is_time = better == Better::Lower;
-    let word = match (sample::is_speed(unit) || unit == SHARE_OF_BEST, is_time) {
-        (true, _) => "slower",
-        (false, true) => "more",
-        (false, false) => "less",
-    };
+    let word = worded(unit, is_time, ["slower", "more", "less"]);
     if !behind.is_finite() {
         return match (is_time, unit) {
             // Of workloads by rate, time or count: which of them it is, nobody knows here.
@@ -120,6 +116,29 @@ pub fn slower(behind: f64, better: Better, unit: &str) -> String {
         return format!("{} {word}", times(behind));
     }
     let share = if is_time { behind - 1.0 } else { 1.0 - 1.0 / behind };
+    in_percent(share, word)
+}
+
+/// How something that is so many times better stands to what it is compared with: `12 % faster`.
+pub fn faster(ahead: f64, better: Better, unit: &str) -> String {
+    let is_time = better == Better::Lower;
+    let word = worded(unit, is_time, ["faster", "less", "more"]);
+    if ahead > 2.0 {
+        return format!("{} {word}", times(ahead));
+    }
+    in_percent(if is_time { 1.0 - 1.0 / ahead } else { ahead - 1.0 }, word)
+}
+
+/// The word for another speed, for a time and for an amount.
+fn worded(unit: &str, is_time: bool, [speed, time, amount]: [&'static str; 3]) -> &'static str {
+    match (sample::is_speed(unit) || unit == SHARE_OF_BEST, is_time) {
+        (true, _) => speed,
+        (false, true) => time,
+        (false, false) => amount,
+    }
+}
+
+fn in_percent(share: f64, word: &str) -> String {
     match 100.0 * share {
         percent if percent < 0.95 => format!("{percent:.1} % {word}"),
         percent => format!("{percent:.0} % {word}"),

@@ -787,6 +787,7 @@ fn an_experiment_is_a_question() {
     assert!(other.contains("--results") && other.contains("another experiment"), "{other}");
     assert!(error(&["--objective", "max reed"]).contains("reed"));
     assert!(error(&["--drives", "2xwd740gd"]).contains("cannot be used with"));
+    assert!(error(&["--capacity", "50TB"]).contains("write --subject-to 'usable_tb >= 50'"));
     assert!(error(&["--choose", "volume.level"]).contains("was not varied"));
 }
 

@@ -1,7 +1,7 @@
 //! What a drive is whose series is known and whose figures are not: which drives of the catalogue are of its class, and how its
 //! data sheet makes its file.
 
-use super::matching::goes_with_instance;
+use super::matching::{COMMON, OF_SIZE, goes_with_instance, has_size};
 use super::model_number::disk_bytes;
 use super::naming::{bytes_of, few, is_akin_series, words};
 use super::{Drive, DriveFigures, Model, Named, drive};
@@ -304,8 +304,14 @@ impl Family {
         } else {
             ""
         };
-        let said =
-            format!("; that is {}, and nearest of its class {are} {few}{rented}", self.text());
+        let as_large = match all.first().filter(|key| may_be(name, key, known)) {
+            Some(key) => format!("; `{key}` is as large and may be it: write that to take it"),
+            None => String::new(),
+        };
+        let said = format!(
+            "; that is {}, and nearest of its class {are} {few}{rented}{as_large}",
+            self.text()
+        );
         match self.fit_line(name) {
             Some(line) => format!("{said}\nits data sheet makes its file: {line}"),
             None => said,
@@ -390,6 +396,20 @@ fn is_like(word: &str, series: &str) -> bool {
         _ => letter == wanted,
     };
     word.len() == series.len() && word.chars().zip(series.chars()).all(alike)
+}
+
+/// Whether the drive called `key` may be the one that is meant: as large as `name` says, and `name` has all that one of its own
+/// says, as the 870 of which nobody says whether it is an EVO.
+fn may_be(name: &str, key: &str, known: &[Named]) -> bool {
+    let words = words(name);
+    let mut own = known.iter().filter(|file| file.key == key).flat_map(|file| &file.names);
+    let says_no_more = |own: &String| {
+        let mut own = self::words(own);
+        own.retain(|word| !COMMON.contains(&word.as_str()));
+        !own.is_empty() && own.iter().all(|word| words.contains(word))
+    };
+    let is_as_large = |bytes| has_size(key, bytes, OF_SIZE);
+    words.iter().find_map(|word| bytes_of(word)).is_some_and(is_as_large) && own.any(says_no_more)
 }
 
 #[cfg(test)]

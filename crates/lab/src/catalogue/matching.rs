@@ -31,7 +31,7 @@ pub enum Match {
 }
 
 /// Words that say nothing of one drive rather than another.
-const COMMON: [&str; 6] = ["samsung", "seagate", "wd", "ssd", "nvme", "sata"];
+pub(super) const COMMON: [&str; 6] = ["samsung", "seagate", "wd", "ssd", "nvme", "sata"];
 
 /// Fewer letters and digits are no model.
 const MODEL_MIN: usize = 5;
@@ -162,6 +162,11 @@ pub const OWN_FILE: &str = "`ileave drives fit` makes its file, of its data shee
 /// Letters and digits, in lower case.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Whether a disk that states this `model` is the drive that a file calls `name`: `ST18000NM000J-2TV103` is an `ST18000NM000J`.
+pub fn is_called(model: &str, name: &str) -> bool {
+    meant(&plain(model), model, name).is_some()
 }
 
 /// How many letters and digits of their own a model and a name have in common, where one means the other.

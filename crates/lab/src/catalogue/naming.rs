@@ -204,10 +204,11 @@ impl Folder {
         if akin.is_empty() && self.thing == "drive" {
             akin = self.alike(&words)?;
         }
-        let mut said = Vec::new();
-        if !akin.is_empty() {
-            said.push(format!("; nearest by name: {}", few(akin.iter().map(|(_, key)| *key))));
-        }
+        let by_name = (!akin.is_empty())
+            .then(|| format!("; nearest by name: {}", few(akin.iter().map(|(_, key)| *key))));
+        // What is not said to be shingled is not: those of its size go first then.
+        let is_last = akin.iter().all(|(_, key)| is_shingled(key));
+        let mut said: Vec<String> = by_name.iter().filter(|_| !is_last).cloned().collect();
         if let Some(size) = words.iter().find(|word| bytes_of(word).is_some()) {
             let named = self.named()?;
             let within = |share: f64| -> Vec<&str> {
@@ -225,6 +226,7 @@ impl Folder {
                 said.push(format!("; {of} {}: {few}", size.to_uppercase()));
             }
         }
+        said.extend(by_name.filter(|_| is_last));
         Ok(said.concat())
     }
 
@@ -420,7 +422,13 @@ mod tests {
             "{error}"
         );
         let error = refused("870 evo 1tb");
-        assert!(error.contains("iocost-samsung-ssd-870"), "{error}");
+        let next = "`iocost-samsung-ssd-870` is as large and may be it: write that to take it";
+        assert!(error.contains(next), "{error}");
+        assert!(!refused("samsung 980 1tb").contains("may be it"));
+        // A WD Red Plus is not shingled, and a shingled one was named first.
+        let error = refused("wd red plus 8tb");
+        assert!(error.contains("`wd red plus 8tb`; of 8TB: hus728t8tale6l4, "), "{error}");
+        assert!(error.contains("; nearest by name: wd40efax"), "{error}");
         let error = refused("8tb");
         assert!(error.contains("of 8TB") && !error.contains("by name"), "{error}");
         assert!(

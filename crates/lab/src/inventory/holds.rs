@@ -2,6 +2,7 @@
 
 use super::Inventory;
 use super::json::{list, text};
+use super::names::{group_of, is_plain};
 use serde_json::Value as Json;
 
 /// What a disk holds, as `lsblk` says it.
@@ -11,6 +12,12 @@ pub struct Holds {
     pub what: Vec<String>,
     /// What the running system itself has there: `/`, `/boot`, `swap`.
     pub system: Vec<String>,
+    /// The commands that unmount and stop what is built of it, the uppermost first.
+    pub(super) stopped: Vec<String>,
+    /// The devices of it that have something written on them, the disk itself last.
+    pub(super) wiped: Vec<String>,
+    /// Whether a shell would take apart a name in those.
+    pub(super) has_odd_names: bool,
 }
 
 /// What the word for a member of an array is; arrays are named themselves.
@@ -21,6 +28,7 @@ impl Holds {
     pub(super) fn of(disk: &Json) -> Self {
         let mut holds = Holds::default();
         holds.look(disk);
+        holds.let_go(disk);
         if holds.what.is_empty() && list(disk, "children").iter().any(is_part) {
             holds.what.push("partitions".into());
         }
@@ -53,9 +61,51 @@ impl Holds {
         }
     }
 
+    /// Notes what unmounts and stops what is on a device, after what is built of it, and what it then has written on it.
+    fn let_go(&mut self, device: &Json) {
+        let (name, kind, fstype) =
+            (text(device, "name"), text(device, "type"), text(device, "fstype"));
+        let children = list(device, "children");
+        children.iter().for_each(|child| self.let_go(child));
+        let mounts = mounts(device);
+        let label = text(device, "label");
+        self.has_odd_names |= !mounts.iter().chain([&name, &label]).all(|name| is_plain(name));
+        for mount in mounts {
+            let off = if mount == "[SWAP]" {
+                format!("swapoff /dev/{name}")
+            } else {
+                format!("umount {mount}")
+            };
+            keep(&mut self.stopped, off);
+        }
+        if fstype == "zfs_member" && !label.is_empty() {
+            keep(&mut self.stopped, format!("zpool export {label}"));
+        }
+        match kind.as_str() {
+            "disk" | "part" if !fstype.is_empty() || !children.is_empty() => {
+                keep(&mut self.wiped, format!("/dev/{name}"));
+            }
+            "lvm" => {
+                let group = group_of(&name).unwrap_or(name);
+                keep(&mut self.stopped, format!("vgchange -an {group}"));
+            }
+            "crypt" => keep(&mut self.stopped, format!("cryptsetup close {name}")),
+            kind if super::mdstat::level(kind).is_some() => {
+                keep(&mut self.stopped, format!("mdadm --stop /dev/{name}"));
+            }
+            _ => (),
+        }
+    }
+
     /// Adds what another listing says of the same disk.
     pub(super) fn add(&mut self, other: Holds) {
-        let own = [(&mut self.what, other.what), (&mut self.system, other.system)];
+        self.has_odd_names |= other.has_odd_names;
+        let own = [
+            (&mut self.what, other.what),
+            (&mut self.system, other.system),
+            (&mut self.stopped, other.stopped),
+            (&mut self.wiped, other.wiped),
+        ];
         for (all, more) in own {
             for one in more {
                 keep(all, one);
@@ -75,7 +125,7 @@ fn is_part(device: &Json) -> bool {
 }
 
 /// Where a device is mounted: older versions of lsblk name one place, newer ones all of them.
-fn mounts(device: &Json) -> Vec<String> {
+pub(super) fn mounts(device: &Json) -> Vec<String> {
     let mut mounts = Vec::new();
     let all = list(device, "mountpoints").iter().filter_map(Json::as_str).map(str::to_string);
     for mount in std::iter::once(text(device, "mountpoint")).chain(all) {

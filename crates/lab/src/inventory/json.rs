@@ -64,6 +64,7 @@ fn turns(device: &Json) -> Option<bool> {
 /// A device of lsblk, and what is on it: partitions, and the volumes that it is a member of. `disk` is the disk or the array that
 /// it is on.
 fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
+    inventory.keep_names(device);
     let name = text(device, "name");
     let kind = text(device, "type");
     let is_array = super::mdstat::level(&kind).is_some();

@@ -74,7 +74,7 @@ keys! {
         /// `usr:0+usr:1` [default: all of them]
         disks: Option<String> = load("disks", Takes::Text),
         /// `open`: each request at its own time, whether or not earlier ones are done; `closed`: in their order,
-        /// `depth` in flight
+        /// `depth` in flight, as where the trace has no times and nothing is set
         replay: Replay = load("replay", Replay::TAKES).default("open"),
         /// How many times as fast an open replay is, as in `2` or `0.5`
         speed: Speed = load("speed", Speed::TAKES).default("1"),
@@ -142,11 +142,18 @@ pub struct KnownTraces {
 }
 
 fn read(name: &str, section: &Section<'_>, traces: &mut Traces) -> Result<Replayed> {
-    let keys = TraceKeys::read(section);
+    let mut keys = TraceKeys::read(section);
     let wrong = |key: &str, why: &str| Err(Error::input(format!("`{}` {why}", section.path(key))));
-    let Some(files) = &keys.file else {
+    let Some(files) = keys.file.clone() else {
         return wrong("file", "is not set: give the file of the trace");
     };
+    let (trace, survey) = opened(&keys, &files, section, traces)?;
+    // fio's iolog of version 2 has no times, and nothing else can be asked of it.
+    let is_without_times = survey.span_ns == 0 && survey.requests > 1;
+    if is_without_times && !section.sets("replay") && !section.sets("speed") {
+        keys.replay = Replay::Closed;
+        traces.note_without_times(section, &files, keys.depth);
+    }
     if keys.replay == Replay::Open && section.sets("depth") {
         return wrong(
             "depth",
@@ -156,6 +163,29 @@ fn read(name: &str, section: &Section<'_>, traces: &mut Traces) -> Result<Replay
     if keys.replay == Replay::Closed && section.sets("speed") {
         return wrong("speed", "has no effect where requests wait for each other; leave it out");
     }
+    if keys.replay == Replay::Open {
+        check_order(&files, &survey)
+            .map_err(|error| error.context(format!("`{}`", section.path("file"))))?;
+        traces.note_apart(&section.path("file"), &survey);
+    }
+    if keys.replay == Replay::Open && is_without_times {
+        return wrong(
+            "replay",
+            "= open needs times, and the trace has none; set `replay = \"closed\"`",
+        );
+    }
+    let replayed = Replayed { name: name.into(), keys, trace, survey, part: None };
+    replayed.check_windows(section)?;
+    Ok(replayed)
+}
+
+/// The trace and what is in it; each is read once.
+fn opened(
+    keys: &TraceKeys,
+    files: &str,
+    section: &Section<'_>,
+    traces: &mut Traces,
+) -> Result<(Arc<Trace>, Arc<Survey>)> {
     let of = format!("{files} {:?} {:?}", keys.format, keys.disks);
     if !traces.known.contains_key(&of) {
         let at = |error: Error| error.context(format!("`{}`", section.path("file")));
@@ -167,21 +197,7 @@ fn read(name: &str, section: &Section<'_>, traces: &mut Traces) -> Result<Replay
         traces.note(&section.path("file"), files, &survey);
         traces.known.insert(of.clone(), (Arc::new(trace), Arc::new(survey)));
     }
-    let (trace, survey) = traces.known[&of].clone();
-    if keys.replay == Replay::Open {
-        check_order(files, &survey)
-            .map_err(|error| error.context(format!("`{}`", section.path("file"))))?;
-        traces.note_apart(&section.path("file"), &survey);
-    }
-    if keys.replay == Replay::Open && survey.span_ns == 0 && survey.requests > 1 {
-        return wrong(
-            "replay",
-            "= open needs times, and the trace has none; set `replay = \"closed\"`",
-        );
-    }
-    let replayed = Replayed { name: name.into(), keys, trace, survey, part: None };
-    replayed.check_windows(section)?;
-    Ok(replayed)
+    Ok(traces.known[&of].clone())
 }
 
 /// Whether the lines of a trace are in the order of their times, nearly: otherwise most would come at once.
@@ -227,6 +243,19 @@ impl KnownTraces {
 }
 
 impl KnownTraces {
+    /// Says that a trace has no times, once.
+    fn note_without_times(&mut self, section: &Section<'_>, files: &str, depth: u64) {
+        let warning = format!(
+            "`{}`: {files} has no times, so its requests are replayed in their order as fast as they are done, {depth} in flight \
+             (`{}`)",
+            section.path("file"),
+            section.path("depth")
+        );
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
     /// Says that nothing comes for a day or more between two files, once.
     fn note_apart(&mut self, path: &str, survey: &Survey) {
         let Some(apart) = &survey.odd.apart else { return };

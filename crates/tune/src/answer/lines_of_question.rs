@@ -2,8 +2,9 @@
 
 use crate::beforehand::Figures;
 use crate::commands::{Plan, near_level};
+use crate::danger::{EVEN_RISK, GONE_MIN};
 use crate::front;
-use crate::front::row::{EVEN, FrontRow};
+use crate::front::row::{EVEN, FrontRow, at_worst};
 use crate::question::candidate::{Candidate, DEFAULT_CHUNK};
 use crate::question::capacity::{price, room, usd_per_tb};
 use crate::question::{Question, in_use};
@@ -26,7 +27,7 @@ use verdict::Verdict;
 use verdict::judge::drives::shingled_disks::{SHINGLED, UNFIT};
 use verdict::judge::{Point, Ranked, Standing};
 use verdict::stats::{Interval, median};
-use verdict::tables::{figure, listed, percent, slower};
+use verdict::tables::{faster, figure, listed, percent, slower};
 
 /// How many times better.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -95,7 +96,9 @@ fn streams(records: &[Record]) -> Vec<String> {
         let values: Vec<f64> = records.iter().filter_map(|record| record.sample(name)).collect();
         let of = sample::find(name.rsplit('.').next()?)?;
         let value = figure(median(&values)?);
-        Some(format!("{stream}: {} {value} {}", of.called.replace('_', " "), of.unit))
+        let words = [of.before_unit(), value, of.unit.to_string()];
+        let words: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        Some(format!("{stream}: {}", words.join(" ")))
     };
     first.judged_streams().into_iter().filter_map(said).collect()
 }
@@ -157,7 +160,7 @@ impl Found<'_> {
                     .into()
             }
             Why::KeepsRate => {
-                " (all layouts that tie keep the rate; of the safest of them, this holds most)".into()
+                format!(" (all layouts that tie keep the rate; {}this holds most)", self.of_which())
             }
             Why::Safer { .. } => {
                 let than = self.than.map_or_else(String::new, Candidate::name);
@@ -171,6 +174,18 @@ impl Found<'_> {
             Why::Fastest => " (no reliable difference to the next best)".into(),
         };
         format!("Use {what}{because}: {figures}.")
+    }
+
+    /// Among which of the layouts that keep the rate room decides, as [`crate::search::pick`] has it.
+    fn of_which(&self) -> &'static str {
+        let gone = self.question.risk(&self.best.level).map_or(0.0, |(risk, _)| risk.gone.high);
+        match self.question.survive {
+            0 => "",
+            _ if gone <= GONE_MIN => {
+                "of those that lose all data in 5 years with a chance of less than 1 % at worst, "
+            }
+            _ => "of those that lose all data least often, ",
+        }
     }
 
     /// Whether copies are where mdadm puts them by itself (`--layout=n2`).
@@ -205,9 +220,27 @@ impl Found<'_> {
             "as fast".into()
         } else if ahead > 0.0 {
             slower(ahead.exp(), self.judged.better, &self.judged.unit)
-        } else {
+        } else if self.is_tie(other) {
             format!("{} {}, not slower", figure(other.value), self.judged.unit)
+        } else {
+            let (better, unit) = (self.judged.better, &self.judged.unit);
+            format!("{} {unit}, {}", figure(other.value), faster((-ahead).exp(), better, unit))
         }
+    }
+
+    /// Whether nothing tells another from the best.
+    fn is_tie(&self, other: &Ranked) -> bool {
+        [self.first, other].iter().any(|of| of.standing == Standing::Tie)
+    }
+
+    /// What the second risks more than the best, where that is faster and much more likely to lose everything.
+    fn risked_by_second(&self, second: &Ranked, risk: &risk::Risk) -> String {
+        let is_ahead = self.judged.better.ahead(self.first.value, second.value) < 0.0;
+        let other = self.other.filter(|_| is_ahead && !self.is_tie(second));
+        let gone = other.and_then(|other| self.question.risk(&other.level).ok());
+        let gone =
+            gone.map(|(risk, _)| risk.gone.high).filter(|gone| *gone > risk.gone.high * EVEN_RISK);
+        gone.map_or_else(String::new, |gone| at_worst(gone, risk.gone.high))
     }
 
     /// A plan of the best; of far copies, which only md has, with what was measured of near ones.
@@ -238,13 +271,9 @@ impl Found<'_> {
     ) -> Vec<(String, String)> {
         let mut lines = Vec::new();
         if let Some(second) = self.second {
-            let tie = if [self.first, second].iter().any(|of| of.standing == Standing::Tie) {
-                " (no reliable difference)"
-            } else {
-                ""
-            };
-            let how = self.against(second);
-            lines.push(("next best".into(), format!("{}, {how}{tie}", self.second_name())));
+            let tie = if self.is_tie(second) { " (no reliable difference)" } else { "" };
+            let (how, risked) = (self.against(second), self.risked_by_second(second, risk));
+            lines.push(("next best".into(), format!("{}, {how}{tie}{risked}", self.second_name())));
         }
         let confirmed = self.confirmed.map(Confirmed::line);
         lines.extend(confirmed.map(|line| ("confirmed".to_string(), line)));
@@ -254,7 +283,11 @@ impl Found<'_> {
             front::more_room(front, room, risk, self.value())
                 .map(|line| ("more room".into(), line)),
         );
-        lines.extend(front::safer(front, risk, self.value()).map(|line| ("safer".into(), line)));
+        let safer = front::safer(front, risk, self.value()).or_else(|| {
+            let is_for_room = self.why == Why::KeepsRate;
+            is_for_room.then(|| front::safer_for_room(front, room, risk, self.value()))?
+        });
+        lines.extend(safer.map(|line| ("safer".into(), line)));
         lines.extend(self.beforehand().map(|text| ("asked".into(), text)));
         lines.extend(self.spares().map(|text| ("spares".into(), text)));
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));

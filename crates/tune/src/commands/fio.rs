@@ -1,10 +1,11 @@
 //! The work as a run of fio, which shows what was built.
 
 use crate::question::Question;
-use crate::question::work::block_bytes;
+use crate::question::work::{block_bytes, writes};
 use block::SECTOR_BYTES;
+use block::bios::ONE_BIO_SECTORS;
 use block::layout::Level;
-use block::units::{format_bytes, parse_bytes_per_s, parse_sectors};
+use block::units::{format_bytes, parse_bytes_per_s, parse_sectors, parse_weighted};
 use std::fmt::Write as _;
 use toml::{Table, Value};
 
@@ -35,8 +36,12 @@ impl Fio {
         // Beside them the file system has room of its own.
         let room_kib = question.usable_bytes(level) / 1024 / 4 * 3 / works.len().max(1) as u64;
         let mut streams = Vec::new();
+        let by = By {
+            has_stripe_cache: level.has_stripe_cache(),
+            is_flash: !question.drives.drive.is_rotational(),
+        };
         for (_, work) in &works {
-            match Stream::of(work, room_kib, works.len() > 1) {
+            match Stream::of(work, room_kib, works.len() > 1, by) {
                 Ok(stream) => streams.push(stream),
                 Err(why) => {
                     return Some(Fio {
@@ -107,7 +112,7 @@ struct Stream {
 
 impl Stream {
     /// That of a workload, in so much room; or why fio has none.
-    fn of(work: &Table, room_kib: u64, has_others: bool) -> Result<Stream, String> {
+    fn of(work: &Table, room_kib: u64, has_others: bool, by: By) -> Result<Stream, String> {
         let text = |key: &str| work.get(key).and_then(Value::as_str);
         let number = |key: &str| work.get(key).and_then(Value::as_integer);
         let in_order = match text("kind").unwrap_or("sequential") {
@@ -123,8 +128,10 @@ impl Stream {
                 format!("--bs={}", block.replace("KiB", "k").replace("MiB", "m").replace('B', ""))
             }
         };
-        let jobs =
-            number("jobs").and_then(|jobs| u64::try_from(jobs).ok()).filter(|jobs| *jobs > 1);
+        // A job of psync has one request in flight.
+        let each = if by.engine(work) == PSYNC { number("depth").unwrap_or(1) } else { 1 };
+        let jobs = number("jobs").unwrap_or(1).saturating_mul(each);
+        let jobs = u64::try_from(jobs).ok().filter(|jobs| *jobs > 1);
         let span_kib = span_kib(work).unwrap_or(room_kib);
         let most_kib = if in_order && has_others { LOG_KIB } else { FILE_KIB };
         let file_kib = most_kib.min(room_kib).min(span_kib);
@@ -140,7 +147,7 @@ impl Stream {
             jobs.map_or(String::new(), |jobs| format!(" --numjobs={jobs} --group_reporting"));
         let flush =
             number("flush_every").map_or(String::new(), |every| format!(" --fsync={every}"));
-        let (way, rate) = (way(work), rate(work)?);
+        let (way, rate) = (way(work, by), rate(work)?);
         let options = format!("{part} {RUNTIME} {way} {rw} {size}{jobs}{flush}{rate}");
         Ok(Stream { options, file_kib, is_part: !in_order && file_kib < span_kib })
     }
@@ -212,8 +219,50 @@ fn direction(work: &Table, in_order: bool) -> String {
     }
 }
 
+/// What decides by what a work is sent, beside what it says itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct By {
+    has_stripe_cache: bool,
+    is_flash: bool,
+}
+
+/// The engine that has one request in flight.
+const PSYNC: &str = "psync";
+
+impl By {
+    /// fio's engine that the figures stand for: the one that is named, or else what the model takes without a name.
+    fn engine(self, work: &Table) -> &'static str {
+        match work.get("engine").and_then(Value::as_str) {
+            Some("libaio") => "libaio",
+            Some("psync") => PSYNC,
+            Some("io_uring-sqpoll") => "io_uring --fixedbufs=1 --sqthread_poll=1",
+            // What polls is taken as plain over arrays.
+            Some("io_uring-plain" | "io_uring-polled") => "io_uring",
+            // Who sends what one bio cannot hold brings it to its rows; io_uring leaves it to workers.
+            None if self.has_stripe_cache && writes(work) && largest(work) > ONE_BIO => "libaio",
+            // On disks registered buffers change nothing.
+            _ if self.is_flash => "io_uring --fixedbufs=1",
+            _ => "io_uring",
+        }
+    }
+}
+
+/// What one bio holds, in bytes.
+const ONE_BIO: u64 = ONE_BIO_SECTORS as u64 * SECTOR_BYTES;
+
+/// The bytes of the largest request of a work.
+fn largest(work: &Table) -> u64 {
+    let sizes = work.get("sizes").and_then(Value::as_str);
+    let sectors = sizes
+        .into_iter()
+        .flat_map(|sizes| sizes.split(':'))
+        .filter_map(|part| parse_weighted(part)?.0.ok());
+    let largest = sectors.max().map(|sectors| sectors * SECTOR_BYTES);
+    largest.or_else(|| block_bytes(work)).unwrap_or(0)
+}
+
 /// Through the page cache, or past it with so many in flight.
-fn way(work: &Table) -> String {
+fn way(work: &Table, by: By) -> String {
     let number = |key: &str| work.get(key).and_then(Value::as_integer);
     if work.get("direct").and_then(Value::as_bool) == Some(false) {
         let writes = work.get("op").and_then(Value::as_str) == Some("write");
@@ -222,7 +271,8 @@ fn way(work: &Table) -> String {
     } else {
         // What comes by the clock does not wait for what came before.
         let depth = if is_open(work) { OPEN_DEPTH } else { number("depth").unwrap_or(1) };
-        format!("--direct=1 --ioengine=io_uring --iodepth={depth}")
+        let (engine, depth) = (by.engine(work), if by.engine(work) == PSYNC { 1 } else { depth });
+        format!("--direct=1 --ioengine={engine} --iodepth={depth}")
     }
 }
 
@@ -295,11 +345,38 @@ mod tests {
         );
     }
 
+    /// The figures of 4 MiB to parity are for libaio, and the check was by io_uring.
+    #[test]
+    fn the_check_is_by_the_engine_that_the_figures_stand_for() {
+        let by = |level: &str, drives: &str, work: &str| {
+            let of = Fio::of(&question(drives, work, 1), &level.parse().unwrap()).unwrap();
+            let options = of.options.unwrap();
+            let (_, engine) = options.split_once("--ioengine=").unwrap();
+            engine.split(" --iodepth").next().unwrap().to_string()
+        };
+        let disks = "6x hus728t8tale6l4";
+        assert_eq!(by("md-raid6", disks, "object-store"), "libaio");
+        assert_eq!(by("md-raid10", disks, "object-store"), "io_uring");
+        assert_eq!(by("md-raid6", disks, "vm"), "io_uring");
+        assert_eq!(by("md-raid6", "6x 980 pro 1tb", "vm"), "io_uring --fixedbufs=1");
+        let stream = |engine: &str| {
+            let work = format!("kind = 'random'\ndepth = 4\njobs = 2\nengine = '{engine}'");
+            let work: Table = work.parse().unwrap();
+            Stream::of(&work, 1 << 30, false, By::default()).unwrap().options
+        };
+        assert!(stream("libaio").contains("--ioengine=libaio --iodepth=4"));
+        let psync = stream("psync");
+        assert!(
+            psync.contains("--ioengine=psync --iodepth=1") && psync.contains("--numjobs=8"),
+            "{psync}"
+        );
+    }
+
     #[test]
     fn what_is_held_to_a_rate_is_so_in_fio() {
         let stream = |text: &str| {
             let work: Table = text.parse().unwrap();
-            Stream::of(&work, 1 << 30, false).map(|of| of.options)
+            Stream::of(&work, 1 << 30, false, By::default()).map(|of| of.options)
         };
         let open = "kind = 'random'\nreads_percent = 70\narrivals = 'poisson'\n";
         let said = stream(&format!("{open}requests_per_s = 1000")).unwrap();

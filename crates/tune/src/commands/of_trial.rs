@@ -13,9 +13,11 @@ use crate::question::work::names_its_cache;
 use block::SECTOR_BYTES;
 use block::layout::Level;
 use block::layout::btrfs::Profile;
+use lab::catalogue::Drive;
 use lab::experiment::{Experiment, Member, Scheduling, Trial, Volume};
 use lab::file_system::real::Geometry;
 use lab::keys::Value;
+use lab::machine::has_one_queue;
 
 /// Levels with names of other systems, and md's that lays out the same.
 const LIKE_MD: [(&str, &str); 16] = [
@@ -357,6 +359,7 @@ fn plan_of<'a>(
         read_ahead_kib: volume.read_ahead.0.map(|sectors| sectors / 2),
         max_sectors_kib: most,
         is_flash: !volume.members.iter().any(Member::is_rotational),
+        is_nvme: volume.members.iter().all(|of| of.drive().is_some_and(|drive| is_nvme(drive))),
         is_of_cloud: volume
             .members
             .iter()
@@ -366,6 +369,12 @@ fn plan_of<'a>(
         fio: None,
         file_system: file_system_of(experiment, trial),
     }
+}
+
+/// Whether a drive is on NVMe, and no volume that only looks so.
+pub(crate) fn is_nvme(drive: &Drive) -> bool {
+    let is_rotational = drive.is_rotational();
+    !is_rotational && !drive.is_remote() && !has_one_queue(drive.queue_depth(), is_rotational)
 }
 
 /// Why write caches are off, where all are and can be. One's own experiment asks for that by its settings or after a drive's
@@ -636,7 +645,7 @@ mod tests {
             ("md-raid5", 4, "md0"),
             ("dm-stripe", 4, "$(basename $(readlink -f /dev/mapper/data))"),
             ("lvm-raid5", 4, "$(basename $(readlink -f /dev/vg0/data))"),
-            ("single", 1, "$(basename $disks)"),
+            ("single", 1, "$(basename $(readlink -f $disks))"),
         ] {
             let said = of(level, members);
             let ahead = Some(("read_ahead_kb", 4096)).filter(|_| members > 1);
@@ -648,7 +657,11 @@ mod tests {
         }
         let mapper = of("dm-stripe", 4).join("\n");
         assert!(mapper.contains("ENV{DM_NAME}==\"data\", ACTION"), "{mapper}");
-        assert!(of("single", 1).join("\n").contains("KERNEL==\"'$(basename $disks)'\", ACTION"));
+        assert!(
+            of("single", 1)
+                .join("\n")
+                .contains("KERNEL==\"'$(basename $(readlink -f $disks))'\", ACTION")
+        );
         let said = lines(
             "[volume]\ndrives = '4xwd740gd'\nlevel = 'btrfs-raid1'\n[host]\nmax_transfer = ['128KiB', '512KiB']\n\
              [fs]\nkind = 'btrfs'\n[workload.a]\nkind = 'touch'\n",

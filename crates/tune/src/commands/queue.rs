@@ -27,7 +27,7 @@ impl Queue {
 
     /// The one drive, by its current name.
     pub(super) fn of_drive() -> Queue {
-        let block = "$(basename $disks)";
+        let block = "$(basename $(readlink -f $disks))";
         // The shell has a word between two quotes.
         Queue {
             name: "the drive".into(),

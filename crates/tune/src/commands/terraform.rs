@@ -91,6 +91,7 @@ impl Volume<'_> {
         }
         let attachment = vec![
             ("disk", "google_compute_disk.data[count.index].id".into()),
+            ("device_name", quoted("data-${count.index}")),
             ("instance", "var.instance_id".into()),
         ];
         self.blocks(
@@ -138,11 +139,16 @@ impl Volume<'_> {
             // Ten units of performance a GB are the level "balanced".
             ("vpus_per_gb", "10".into()),
         ];
-        let attachment = vec![
+        let mut attachment = vec![
             ("attachment_type", quoted("paravirtualized")),
             ("instance_id", "var.instance_id".into()),
             ("volume_id", "oci_core_volume.data[count.index].id".into()),
         ];
+        // A name that stays, of which those with one letter suffice for so many.
+        if self.count <= 25 {
+            let device = r#""/dev/oracleoci/oraclevd${substr("bcdefghijklmnopqrstuvwxyz", count.index, 1)}""#;
+            attachment.push(("device", device.into()));
+        }
         self.blocks(
             &["availability_domain", "compartment_id", "instance_id"],
             [("oci_core_volume", volume), ("oci_core_volume_attachment", attachment)],

@@ -124,7 +124,7 @@ pub(crate) struct Shown {
 }
 
 /// The chance of a layout that all is lost, beside the `other`'s.
-pub(super) fn at_worst(own: f64, other: f64) -> String {
+pub(crate) fn at_worst(own: f64, other: f64) -> String {
     format!("; all data lost {} at worst, not {}", in_words(own), in_words(other))
 }
 

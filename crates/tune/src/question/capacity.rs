@@ -1,6 +1,6 @@
 //! How much room is asked for, as people write it; how much there is, and what it costs, in words.
 
-use block::units::parse_bytes;
+use block::units::parse_bytes_at_least;
 use lab::catalogue::Drive;
 use lab::{Error, Result};
 
@@ -20,7 +20,7 @@ pub fn capacity_bytes(asked: &str, text: &str) -> Result<u64> {
         let next = format!("write a unit, as in `{asked} {text}TB`");
         return Err(Error::input(format!("{asked} {text}: a size has a unit; {next}")));
     }
-    parse_bytes(text).map_err(|error| Error::input(format!("{asked} {text}: {error}")))
+    parse_bytes_at_least(text).map_err(|error| Error::input(format!("{asked} {text}: {error}")))
 }
 
 /// Bytes as people say them of drives.

@@ -5,6 +5,8 @@ use block::units::parse_sectors;
 use lab::catalogue::{self, Drive, Match, OWN_FILE};
 use lab::inventory::{self, Inventory};
 use lab::{Error, Result};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Drives of one kind.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub struct Drives {
     pub drive: Drive,
     /// What the system calls them, in this order; none where no inventory says it.
     pub devices: Vec<String>,
+    /// What the system has by a name already, or mounted: what is built is called otherwise.
+    pub names_taken: BTreeSet<String>,
 }
 
 /// Drives as they are asked for: perhaps without saying how many.
@@ -36,6 +40,26 @@ const FORM: &str =
     "write how many and which, as in '8x ST18000NM000J' (`ileave drives` lists them)";
 
 impl Asked {
+    /// Whether a drive of that name is asked for, whatever is set of it.
+    fn means(&self, name: &str) -> bool {
+        [self.drive.name.as_str(), self.bare_name()].contains(&name)
+    }
+
+    /// Its name without what is provisioned or set of it.
+    fn bare_name(&self) -> &str {
+        self.drive.name.split('[').next().unwrap_or_default()
+    }
+
+    /// Whether it is none of the catalogue, but that of a file.
+    fn is_file(&self) -> bool {
+        Path::new(self.bare_name()).extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"))
+    }
+
+    /// Whether it is that of a file which has the `model` for its name.
+    fn is_of_own_file(&self, model: &str) -> bool {
+        self.is_file() && catalogue::is_called(model, &self.drive.title)
+    }
+
     /// Reads `8x ST18000NM000J`, `4x 980 pro 1tb`, or a name alone.
     ///
     /// # Errors
@@ -168,7 +192,7 @@ impl Drives {
         if count == 0 || count > DRIVES_MAX {
             return Err(Error::input(format!("{count} drives; write 1 to {DRIVES_MAX}")));
         }
-        Ok(Drives { count, drive, devices: Vec::new() })
+        Ok(Drives { count, drive, devices: Vec::new(), names_taken: BTreeSet::new() })
     }
 
     /// Reads `8x ST18000NM000J` or `4x 980 pro 1tb`.
@@ -204,6 +228,23 @@ struct Held<'i> {
     is_named: bool,
 }
 
+impl Held<'_> {
+    /// How many, of which model, and where.
+    fn words(&self) -> String {
+        format!("{} x {} ({})", self.devices.len(), self.model, self.devices.join(", "))
+    }
+
+    /// What it was taken as, and why.
+    fn matched(&self, asked: Option<&Asked>) -> String {
+        let (words, name) = (self.words(), &self.name);
+        if self.is_named {
+            return format!("{words} taken as {name}, as --drives says");
+        }
+        let is_file = asked.is_some_and(Asked::is_file);
+        format!("{words} matched {name}{}", if is_file { "" } else { " in the catalogue" })
+    }
+}
+
 /// What is said of the drives that a system has.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
@@ -219,33 +260,27 @@ pub struct Said {
 /// Where no disk is one of the catalogue, or it has not as many as asked for.
 pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said)> {
     let (kinds, unknown, mut said) = kinds(inventory, asked);
-    let wanted = |held: &&Held<'_>| asked.is_none_or(|asked| asked.drive.name == held.name);
+    let wanted = |held: &&Held<'_>| asked.is_none_or(|asked| asked.means(&held.name));
     let is_used =
         |held: &Held<'_>| held.devices.iter().all(|device| !inventory.in_use(&[device]).is_empty());
-    let rank = |held: &&Held<'_>| (!is_used(held), held.devices.len());
+    // What is the drive itself goes before what is only taken as it, even where that is in use.
+    let rank = |held: &&Held<'_>| (!held.is_named, !is_used(held), held.devices.len());
     let most = kinds.iter().filter(wanted).rev().max_by_key(rank);
     // Disks that hold something are not taken in place of free ones that the catalogue does not have.
     let free = unknown.iter().find(|unknown| !is_used(unknown));
     let most = most.filter(|held| asked.is_some() || free.is_none() || !is_used(held));
-    let Some(most) = most else {
-        let is_of_volumes = inventory.disks.is_empty();
-        let why = match asked {
-            // mdstat and its like name what volumes are made of, and not what that is.
-            _ if is_of_volumes => {
-                "it has volumes, and does not say which models their disks are".into()
-            }
-            Some(asked) => format!("it has no {} that is free", asked.drive.name),
-            None => "none of its free disks is in the catalogue".to_string(),
-        };
-        let beside = if is_of_volumes { " beside it" } else { "" };
-        said.push(format!(
-            "give what `lsblk -J -O` prints{beside}, or write --drives without --from"
-        ));
-        let next = said.join("; ");
-        return Err(Error::input(format!("--from: {why}; {next}")));
-    };
-    let has = most.devices.len();
-    let count = asked.and_then(|asked| asked.count).unwrap_or(has);
+    let Some(most) = most else { return Err(none_found(inventory, asked, said)) };
+    let count = asked.and_then(|asked| asked.count);
+    // Others are taken as it where there are not enough of it.
+    let is_other = |held: &&Held<'_>| held.name == most.name && held.model != most.model;
+    let (mut taken, mut has) = (vec![most], most.devices.len());
+    for other in kinds.iter().filter(wanted).filter(is_other) {
+        if count.is_some_and(|count| count > has) {
+            has += other.devices.len();
+            taken.push(other);
+        }
+    }
+    let count = count.unwrap_or(has);
     if count > has {
         let mut why = vec![format!(
             "--from: it has {has} of {}, not {count}; write fewer in --drives",
@@ -254,29 +289,57 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
         why.append(&mut said);
         return Err(Error::input(why.join("; ")));
     }
-    let disks = format!("{has} x {} ({})", most.model, most.devices.join(", "));
-    let mut notes = vec![if most.is_named {
-        format!("{disks} taken as {}, as --drives says", most.name)
-    } else {
-        format!("{disks} matched {} in the catalogue", most.name)
-    }];
-    let others = kinds.iter().filter(|held| held.name != most.name);
-    notes.extend(others.map(|held| {
-        let count = held.devices.len();
-        let left_out = format!("left out: {count} x {}", held.model);
-        // One alone has no layouts.
-        match count {
-            1 => left_out,
-            _ => format!("{left_out}; `--drives '{count}x {}'` takes those", held.name),
-        }
-    }));
+    let mut notes: Vec<String> = taken.iter().map(|held| held.matched(asked)).collect();
+    let is_left = |held: &&Held<'_>| !taken.iter().any(|one| std::ptr::eq(*one, *held));
+    notes.extend(kinds.iter().filter(is_left).map(|held| left_out(held, most)));
     notes.append(&mut said);
-    // What is free is taken before what is not.
-    let mut devices = most.devices.clone();
-    devices.sort_by_key(|device| !in_use(inventory, &[device]).is_empty());
-    let drive = catalogue::drive(&most.name)?;
-    let devices = devices.iter().map(ToString::to_string).collect();
+    // What is free is taken before what is not, of each model.
+    let mut devices: Vec<String> = Vec::new();
+    for held in &taken {
+        let mut own = held.devices.clone();
+        own.sort_by_key(|device| !in_use(inventory, &[device]).is_empty());
+        devices.extend(own.iter().map(ToString::to_string));
+    }
+    let drive = match asked {
+        Some(asked) => asked.drive.clone(),
+        None => catalogue::drive(&most.name)?,
+    };
     Ok((Asked { count: Some(count), drive, devices }, Said { notes }))
+}
+
+/// That no disk of a system is what is asked for; `said` is what is left out.
+fn none_found(inventory: &Inventory, asked: Option<&Asked>, mut said: Vec<String>) -> Error {
+    let is_of_volumes = inventory.disks.is_empty();
+    let why = match asked {
+        // mdstat and its like name what volumes are made of, and not what that is.
+        _ if is_of_volumes => {
+            "it has volumes, and does not say which models their disks are".into()
+        }
+        Some(asked) => format!("it has no {} that is free", asked.drive.name),
+        None => "none of its free disks is in the catalogue".to_string(),
+    };
+    let beside = if is_of_volumes { " beside it" } else { "" };
+    said.push(format!("give what `lsblk -J -O` prints{beside}, or write --drives without --from"));
+    let next = said.join("; ");
+    Error::input(format!("--from: {why}; {next}"))
+}
+
+/// What is said of disks that are not taken, beside those that are.
+fn left_out(held: &Held<'_>, most: &Held<'_>) -> String {
+    let count = held.devices.len();
+    // One alone has no layouts.
+    match count {
+        _ if held.name == most.name => format!(
+            "left out: {}, another model: taken as {} only where more are asked for than there are of it",
+            held.words(),
+            most.name
+        ),
+        1 => format!("left out: 1 x {}", held.model),
+        _ => format!(
+            "left out: {count} x {}; `--drives '{count}x {}'` takes those",
+            held.model, held.name
+        ),
+    }
 }
 
 /// What is on the drives that are taken now, and lost with a new layout, and what is to be known of them: a budget may
@@ -284,14 +347,24 @@ pub fn held(inventory: &Inventory, asked: Option<&Asked>) -> Result<(Asked, Said
 pub fn warnings(inventory: &Inventory, drives: &Drives) -> Vec<String> {
     let taken: Vec<&str> = drives.devices.iter().map(String::as_str).collect();
     let mut warnings = in_use(inventory, &taken);
+    if !warnings.is_empty() {
+        let first = "no command below does this: before them, unmount and stop what is built of these disks, and take its lines out \
+                     of /etc/fstab and mdadm.conf";
+        warnings.push(match inventory.let_go(&taken) {
+            Some(lines) if !lines.is_empty() => format!("{first}: `{}`", lines.join(" && ")),
+            _ => first.into(),
+        });
+    }
     warnings.extend(inventory.concerns(&taken));
     warnings
 }
 
 impl Drives {
-    /// The same without the names that a BSD has for them: the commands are Linux's, which has others.
+    /// The same without the names that a BSD has for them, for the commands are Linux's, which has others; and with the names
+    /// that the commands leave alone.
     #[must_use]
     pub fn as_linux_calls_them(mut self, inventory: &Inventory) -> Drives {
+        self.names_taken = inventory.names();
         let is_bsds =
             |name: &String| inventory.disks.iter().any(|disk| disk.is_bsds && disk.device == *name);
         if self.devices.iter().any(is_bsds) {
@@ -323,10 +396,21 @@ fn kinds<'i>(
     let mut unknown: Vec<Held<'_>> = Vec::new();
     let left_out = inventory.left_out().into_iter();
     let mut said: Vec<String> = left_out.map(|(_, why)| format!("left out: {why}")).collect();
-    for kind in inventory::kinds(inventory.free()) {
+    let all = inventory::kinds(inventory.free());
+    let found: Vec<&str> = all
+        .iter()
+        .filter_map(|kind| match &kind.found {
+            Match::Drive(name) => Some(name.as_str()),
+            _ => None,
+        })
+        .collect();
+    for kind in &all {
         let (model, devices) = (kind.model(), kind.devices());
         let named = devices.join(", ");
         let name = match &kind.found {
+            _ if asked.is_some_and(|asked| asked.is_of_own_file(model)) => {
+                asked.map_or_else(String::new, |asked| asked.bare_name().to_string())
+            }
             Match::Drive(name) => name.clone(),
             Match::Rented { name } => {
                 said.push(format!(
@@ -334,14 +418,23 @@ fn kinds<'i>(
                 ));
                 name.clone()
             }
-            Match::None { of_size, of_instance, .. } => {
-                let wanted = asked.map(|asked| &asked.drive.name);
-                if let Some(name) = wanted.filter(|name| of_size.contains(name)) {
+            Match::None { of_size, of_instance, nearest, .. } => {
+                let wanted = asked.map(Asked::bare_name);
+                if let Some(name) = of_size.iter().find(|name| wanted == Some(name.as_str())) {
                     held.push(Held { name: name.clone(), model, devices, is_named: true });
                     continue;
                 }
                 let why = kind.found.why_none();
-                let name = of_size.first().cloned().unwrap_or_default();
+                // Who asks for a drive that is here gets that one, and not what is like it.
+                let is_here = |name: &&String| found.contains(&name.as_str());
+                let mut may_be = of_size.iter().filter(|name| !is_here(name));
+                let nearest = nearest.as_ref().filter(|name| of_size.contains(name));
+                let why = match nearest.filter(is_here) {
+                    Some(_) => format!("{why}, which is here, too"),
+                    None => why,
+                };
+                let name = nearest.filter(|name| !is_here(name)).or_else(|| may_be.next());
+                let name = name.cloned().unwrap_or_default();
                 let count = devices.len();
                 let next = if name.is_empty() {
                     String::new()
@@ -349,8 +442,10 @@ fn kinds<'i>(
                     format!(
                         "name that of your type of instance, as in `--drives '{count}x {name}'`; "
                     )
-                } else {
+                } else if nearest == Some(&name) {
                     format!("`--drives '{count}x {name}'` takes them as that; ")
+                } else {
+                    format!("`--drives '{count}x {name}'` takes them as {name}, of their size; ")
                 };
                 said.push(format!("left out: {named}: {model} {why}; {next}{OWN_FILE}"));
                 unknown.push(Held { name, model, devices, is_named: false });
@@ -390,6 +485,113 @@ mod tests {
         warnings(inventory, &asked.within(None, None).unwrap())
     }
 
+    /// Three disks in a RAID 5 that is mounted, and two of another model, which are free.
+    fn in_use_and_free() -> Inventory {
+        let disk = |name: &str, model: &str, more: &str| {
+            format!(
+                r#"{{"name":"{name}","type":"disk","model":"{model}","size":18000207937536,"rota":true{more}}}"#
+            )
+        };
+        let member = |name: &str| {
+            let array = r#"{"name":"md0","type":"raid5","fstype":"xfs","mountpoints":["/data"]}"#;
+            let part = format!(
+                r#","children":[{{"name":"{name}1","type":"part","fstype":"linux_raid_member","children":[{array}]}}]"#
+            );
+            disk(name, "ST18000NM000J-2TV103", &part)
+        };
+        let free = |name: &str| disk(name, "ST18000NM004J", "");
+        let disks = [member("sdb"), member("sdc"), member("sdd"), free("sde"), free("sdf")];
+        inventory(&format!("{{\"blockdevices\":[{}]}}", disks.join(",")))
+    }
+
+    /// `3x ST18000NM000J` was refused ("it has 2"), for the two that are only like it, which `2x` took without a word of the others.
+    #[test]
+    fn what_is_the_drive_goes_before_what_is_like_it() {
+        let inventory = in_use_and_free();
+        let of = |text: &str| held(&inventory, Some(&Asked::read(text).unwrap()));
+        let (asked, said) = of("3x ST18000NM000J").unwrap();
+        assert_eq!(asked.devices, ["sdb", "sdc", "sdd"]);
+        let left = "left out: 2 x ST18000NM004J (sde, sdf), another model: taken as st18000nm000j only where more are asked for";
+        assert!(said.notes.iter().any(|note| note.starts_with(left)), "{said:?}");
+        let warned = warned(&inventory, asked);
+        assert!(
+            warned[0].starts_with("sdb, sdc, sdd are members of md0 (md-raid5) now"),
+            "{warned:?}"
+        );
+        let first = "`umount /data && mdadm --stop /dev/md0 && wipefs -a /dev/sdb1 /dev/sdb /dev/sdc1 /dev/sdc /dev/sdd1 /dev/sdd`";
+        assert!(
+            warned[2].starts_with("no command below does this") && warned[2].ends_with(first),
+            "{warned:?}"
+        );
+        let two = of("2x ST18000NM000J").unwrap().0.within(None, None).unwrap();
+        assert_eq!(two.devices, ["sdb", "sdc"]);
+        let (five, said) = of("5x ST18000NM000J").unwrap();
+        assert_eq!(five.devices, ["sdb", "sdc", "sdd", "sde", "sdf"]);
+        assert!(
+            said.notes[1].starts_with("2 x ST18000NM004J (sde, sdf) taken as st18000nm000j"),
+            "{said:?}"
+        );
+        assert!(
+            of("6x ST18000NM000J").unwrap_err().to_string().contains("it has 5 of st18000nm000j")
+        );
+        assert!(of("2x ST18000NM000J[write_cache=true]").is_ok());
+    }
+
+    /// The array was built as /dev/md0, which is there, and was then formatted and mounted.
+    #[test]
+    fn names_of_the_listing_are_taken() {
+        let inventory = in_use_and_free();
+        let (asked, _) = held(&inventory, Some(&Asked::read("2x mg09aca18te").unwrap())).unwrap();
+        assert!(warned(&inventory, asked.clone()).is_empty());
+        let drives = asked.within(None, None).unwrap().as_linux_calls_them(&inventory);
+        assert_eq!(drives.devices, ["sde", "sdf"]);
+        assert!(["md0", "/data"].iter().all(|name| drives.names_taken.contains(*name)));
+        let lvm = self::inventory(SYSTEM).names();
+        assert!(
+            ["vg", "vg-root", "md127", "/data"].iter().all(|name| lvm.contains(*name)),
+            "{lvm:?}"
+        );
+    }
+
+    /// It was said that the nearest name is one, and that another takes them.
+    #[test]
+    fn what_is_offered_is_what_is_nearest() {
+        let refused = held(&in_use_and_free(), None).unwrap_err().to_string();
+        // Who asks for that gets the disks in use.
+        let near = "ST18000NM004J is not in the catalogue; the nearest name there is st18000nm000j, which is here, too; `--drives '2x ";
+        assert!(refused.contains(near) && refused.contains("of their size"), "{refused}");
+        assert!(!refused.contains("--drives '2x st18000nm000j'"), "{refused}");
+        let alone = r#"{"blockdevices":[
+            {"name":"sde","type":"disk","model":"ST18000NM004J","size":18000207937536,"rota":true},
+            {"name":"sdf","type":"disk","model":"ST18000NM004J","size":18000207937536,"rota":true}]}"#;
+        let refused = held(&inventory(alone), None).unwrap_err().to_string();
+        let next = "the nearest name there is st18000nm000j; `--drives '2x st18000nm000j'` takes them as that";
+        assert!(refused.contains(next), "{refused}");
+    }
+
+    /// The file that the error advises to make was refused.
+    #[test]
+    fn a_file_of_ones_own_is_the_disk_that_it_names() {
+        let scratch = std::env::temp_dir().join(format!("ileave-own-{}", std::process::id()));
+        std::fs::create_dir_all(&scratch).unwrap();
+        let file = scratch.join("mine.toml");
+        let known = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drives/st18000nm000j.toml");
+        let known = std::fs::read_to_string(known).unwrap();
+        let named = |name: &str| {
+            let (first, rest) = known.split_once('\n').unwrap();
+            assert!(first.starts_with("name = "), "{first}");
+            std::fs::write(&file, format!("name = \"{name}\"\n{rest}")).unwrap();
+            let asked = Asked::read(&format!("2x {}", file.display())).unwrap();
+            held(&in_use_and_free(), Some(&asked))
+        };
+        let (asked, said) = named("ST18000NM004J").unwrap();
+        assert_eq!(asked.devices, ["sde", "sdf"]);
+        let first = format!("2 x ST18000NM004J (sde, sdf) matched {}", file.display());
+        assert_eq!(said.notes[0], first);
+        assert!(named("ST4000DM000").is_err());
+        std::fs::remove_dir_all(&scratch).unwrap();
+    }
+
     /// Two of four WD740GD of NetBSD were /dev/wd0 and /dev/wd1 in the commands, which are Linux's.
     #[test]
     fn a_bsds_names_are_not_linuxs() {
@@ -418,10 +620,12 @@ mod tests {
         assert!(said.notes.iter().any(|note| note == left_out), "{said:?}");
         assert!(said.notes[0].contains("(sdb, sdc, sdd, sde, sdf, sdg) matched"), "{said:?}");
         let all = warned(&inventory, asked.clone());
-        let [array, used] = &all[..] else { panic!("{all:?}") };
+        let [array, used, first] = &all[..] else { panic!("{all:?}") };
         assert!(array.starts_with("sdf is a member of md127 (md-mirror) now"), "{array}");
         let each = "in use: sdb: xfs on /data; sdc, sdd: LVM2_member; sde: partitions; the commands destroy";
         assert!(used.starts_with(each), "{used}");
+        let lines = "`umount /data && mdadm --stop /dev/md127 && wipefs -a /dev/sdb /dev/sdc /dev/sdd /dev/sde /dev/sdf`";
+        assert!(first.ends_with(lines), "{first}");
         // The free one is taken first, and nothing else is destroyed then; a budget may pay for fewer.
         let one = Asked::read("1x ST18000NM000J").unwrap();
         let one = held(&inventory, Some(&one)).unwrap().0;
@@ -430,10 +634,9 @@ mod tests {
         let paid = asked.clone().within(Some(250.0), Some(100.0)).unwrap();
         assert_eq!(paid.devices, ["sdg", "sdb"]);
         // What is not paid for is not touched, and was warned of.
-        assert_eq!(
-            warnings(&inventory, &paid),
-            ["in use: sdb: xfs on /data; the commands destroy what is on them"]
-        );
+        let [used, first] = &warnings(&inventory, &paid)[..] else { panic!("two are warned of") };
+        assert_eq!(used, "in use: sdb: xfs on /data; the commands destroy what is on them");
+        assert!(first.ends_with("`umount /data && wipefs -a /dev/sdb`"), "{first}");
         let seven = Asked::read("7x ST18000NM000J").unwrap();
         let refused = held(&inventory, Some(&seven)).unwrap_err().to_string();
         assert!(refused.contains("it has 6") && refused.contains(left_out), "{refused}");
