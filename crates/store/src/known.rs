@@ -10,6 +10,7 @@ pub const IDEAL_HOST: &str = "ideal";
 /// What results keep of a drive: as its file said, whatever an experiment changed of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property by itself")]
 pub struct KnownDrive {
     /// A hash of its file.
     pub digest: String,

@@ -82,7 +82,7 @@ pub struct Plan<'a> {
     pub max_sectors_kib: Option<u64>,
     /// Whether the drives are flash: hdparm(8) turns off no cache of those with a queue of their own.
     pub is_flash: bool,
-    /// Whether they are on NVMe, by themselves and not a cloud's volumes.
+    /// Whether they are on `NVMe`, by themselves and not a cloud's volumes.
     pub is_nvme: bool,
     /// Whether a cloud's machine has them, as volumes or as its own: it is to start, too, where they are gone.
     pub is_of_cloud: bool,

@@ -314,19 +314,23 @@ impl Verdict {
         verdict.points.extend(risk::left_by_safe(&verdict, wishes));
         verdict.points.extend(asked::constraints::told(&verdict, &layouts, wishes)?);
         verdict.points.extend(risk::small_volume::told(&verdict));
-        verdict.points.extend(drives::state_of_drives::of(&verdict, manifest));
-        verdict.points.extend(drives::unmeasured_drives::of_drives(manifest, records));
-        verdict.points.extend(drives::unmeasured_sizes::told(&verdict, manifest, records));
+        let of_drives = drives::told(&verdict, manifest, records);
+        verdict.points.extend(of_drives);
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);
         verdict.sentences = answer::details::sentences(&verdict);
         verdict.answer = verdict.answered(&layouts, manifest, wishes, holds_nowhere);
-        if let Some(best) = verdict.ranked.first() {
-            let mut chosen = best.at.clone();
-            chosen.retain(|path, _| !verdict.any_will_do.contains(path));
-            verdict.answer = verdict.factors.with_sectors_once(&verdict.answer, &chosen);
-        }
+        verdict.say_sectors_once();
         Ok(verdict)
+    }
+
+    /// Says a chunk in sectors once in the answer, where it is chosen.
+    fn say_sectors_once(&mut self) {
+        if let Some(best) = self.ranked.first() {
+            let mut chosen = best.at.clone();
+            chosen.retain(|path, _| !self.any_will_do.contains(path));
+            self.answer = self.factors.with_sectors_once(&self.answer, &chosen);
+        }
     }
 
     /// Whether the highest rate is 0 on every layout: then none is ranked.

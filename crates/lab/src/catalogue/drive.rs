@@ -373,9 +373,8 @@ impl Drive {
 
     /// Whether it holds what it read, and how its buffer is divided is an estimate.
     pub fn has_guessed_buffer(&self) -> bool {
-        let is_guess = |key: &&str| self.sheet.gives(key) && !self.sheet.is_known(key);
-        self.has_spindle()
-            && ["buffer_segments", "segment_sectors"].iter().any(|key| is_guess(&key))
+        let is_guess = |key: &str| self.sheet.gives(key) && !self.sheet.is_known(key);
+        self.has_spindle() && ["buffer_segments", "segment_sectors"].iter().any(|key| is_guess(key))
     }
 
     /// What its data sheet promises, beside the most that its model makes.

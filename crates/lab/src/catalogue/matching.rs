@@ -98,7 +98,7 @@ pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Matc
         let drive = super::drive(name).ok()?;
         Some([bytes, drive.sectors() * block::SECTOR_BYTES])
     });
-    if let Some(disk) = rented::of_instance(&plain, bytes, known.iter().map(|file| file.key)) {
+    if let Some(disk) = rented::of_instance(&plain, bytes, &known.iter().map(|file| file.key)) {
         return disk;
     }
     if let Some(name) = bytes.and_then(|bytes| cut_off(model, bytes, known)) {

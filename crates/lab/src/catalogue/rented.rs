@@ -94,7 +94,7 @@ pub(super) fn volume(plain: &str, bytes: Option<u64>) -> Option<Match> {
 pub(super) fn of_instance<'k>(
     plain: &str,
     bytes: Option<u64>,
-    known: impl Iterator<Item = &'k str> + Clone,
+    known: &(impl Iterator<Item = &'k str> + Clone),
 ) -> Option<Match> {
     let (_, provider) = INSTANCES.iter().find(|(called, _)| plain.contains(called))?;
     let within = |share: f64| -> Vec<String> {

@@ -66,7 +66,9 @@ impl Holds {
         let (name, kind, fstype) =
             (text(device, "name"), text(device, "type"), text(device, "fstype"));
         let children = list(device, "children");
-        children.iter().for_each(|child| self.let_go(child));
+        for child in children {
+            self.let_go(child);
+        }
         let mounts = mounts(device);
         let label = text(device, "label");
         self.has_odd_names |= !mounts.iter().chain([&name, &label]).all(|name| is_plain(name));

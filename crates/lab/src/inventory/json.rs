@@ -115,26 +115,32 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
         }
     }
     if let (Some(level), Some(disk)) = (super::mdstat::level(&kind), disk) {
-        let said = limits::of_read_ahead(&name, count(device, "ra"));
-        inventory.notes.extend(said.filter(|said| !inventory.notes.contains(said)));
-        let known = inventory.volumes.iter_mut().find(|volume| volume.name == name);
-        match known {
-            Some(volume) if volume.is_rough && !volume.members.iter().any(|one| one == disk) => {
-                volume.members.push(disk.to_string());
-            }
-            Some(_) => {}
-            None => inventory.volumes.push(HeldVolume {
-                name: name.clone(),
-                level: level.into(),
-                members: vec![disk.to_string()],
-                is_rough: true,
-                ..HeldVolume::default()
-            }),
-        }
+        array(inventory, device, level, disk);
     }
     let below = if is_array { Some(name.as_str()) } else { this_disk };
     for child in list(device, "children") {
         block_device(inventory, child, below);
+    }
+}
+
+/// An array of that level, below one of its disks.
+fn array(inventory: &mut Inventory, device: &Json, level: &str, disk: &str) {
+    let name = text(device, "name");
+    let said = limits::of_read_ahead(&name, count(device, "ra"));
+    inventory.notes.extend(said.filter(|said| !inventory.notes.contains(said)));
+    let known = inventory.volumes.iter_mut().find(|volume| volume.name == name);
+    match known {
+        Some(volume) if volume.is_rough && !volume.members.iter().any(|one| one == disk) => {
+            volume.members.push(disk.to_string());
+        }
+        Some(_) => {}
+        None => inventory.volumes.push(HeldVolume {
+            name: name.clone(),
+            level: level.into(),
+            members: vec![disk.to_string()],
+            is_rough: true,
+            ..HeldVolume::default()
+        }),
     }
 }
 

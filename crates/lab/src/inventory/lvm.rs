@@ -84,7 +84,9 @@ pub(super) fn read_lvs(inventory: &mut Inventory, label: &str, text: &str) -> Re
         })
     };
     let rows: Vec<Row> = lines.filter_map(row).collect();
-    rows.iter().for_each(|row| inventory.keep_group(row.group));
+    for row in &rows {
+        inventory.keep_group(row.group);
+    }
     let parts = rows.iter().filter(|row| is_part(row.name));
     let disks = parts
         .filter_map(|row| {

@@ -42,7 +42,9 @@ fn changes(commands: &[Command], taken: &BTreeSet<String>) -> Vec<(String, Strin
     let arrays: Vec<usize> = (0..ARRAYS_MAX).filter(|n| is_used(&format!("md{n}"))).collect();
     let is_free =
         |start: &usize| arrays.iter().all(|n| !taken.contains(&format!("md{}", n + start)));
-    if let Some(start) = (0..).find(is_free).filter(|start| *start > 0) {
+    // A name that is taken stands in the way of as many starts as there are arrays.
+    let starts = 0..=taken.len() * arrays.len();
+    if let Some(start) = starts.into_iter().find(is_free).filter(|start| *start > 0) {
         let moved = |n: &usize| (format!("md{n}"), format!("md{}", n + start));
         changes.extend(arrays.iter().rev().map(moved));
     }

@@ -371,7 +371,7 @@ fn plan_of<'a>(
     }
 }
 
-/// Whether a drive is on NVMe, and no volume that only looks so.
+/// Whether a drive is on `NVMe`, and no volume that only looks so.
 pub(crate) fn is_nvme(drive: &Drive) -> bool {
     let is_rotational = drive.is_rotational();
     !is_rotational && !drive.is_remote() && !has_one_queue(drive.queue_depth(), is_rotational)

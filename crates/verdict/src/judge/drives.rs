@@ -9,3 +9,16 @@ pub(crate) mod state_of_drives;
 pub(crate) mod unequal_drives;
 pub(crate) mod unmeasured_drives;
 pub(crate) mod unmeasured_sizes;
+
+use super::Verdict;
+use super::answer::Point;
+use store::Manifest;
+use store::record::Record;
+
+/// What is said of the drives' state, and of what nobody measured of them.
+pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -> Vec<Point> {
+    let mut points = state_of_drives::of(verdict, manifest);
+    points.extend(unmeasured_drives::of_drives(manifest, records));
+    points.extend(unmeasured_sizes::told(verdict, manifest, records));
+    points
+}

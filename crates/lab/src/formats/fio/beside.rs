@@ -173,9 +173,8 @@ pub(super) fn all_of(mut refused: Vec<String>) -> Option<String> {
     let last = refused.iter_mut().rev().find(|said| said.ends_with(TAKE_OUT));
     if let Some(last) = last {
         let (first, more) = KNOWN.split_at(NAMED);
-        last.push_str(", or use one of ");
-        last.push_str(&first.join(", "));
-        last.push_str(&format!(" and {} more", more.len() + OPTIONS.len()));
+        let more = more.len() + OPTIONS.len();
+        *last = format!("{last}, or use one of {} and {more} more", first.join(", "));
     }
     (!refused.is_empty()).then(|| refused.join("\n"))
 }

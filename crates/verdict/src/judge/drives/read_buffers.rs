@@ -132,9 +132,9 @@ pub(crate) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
     let guessed = guessed(manifest);
     if !guessed.is_empty() {
         let of = listed(&guessed);
-        text += &format!(
-            "; how a drive divides its buffer is our estimate ({of}), so real rates may differ several times"
-        );
+        text += "; how a drive divides its buffer is our estimate (";
+        text += &of;
+        text += "), so real rates may differ several times";
     }
     let settings = manifest.settings();
     let is_once = records.iter().all(|record| record.repeat == 0);

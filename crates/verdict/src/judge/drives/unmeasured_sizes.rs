@@ -142,7 +142,7 @@ mod tests {
             "{said:?}"
         );
         assert!(said[0].contains("the model gives 1MiB that of a small one"), "{said:?}");
-        assert!(said[0].contains("interleave 256KiB would be ahead by"), "{said:?}");
+        assert!(said[0].contains("interleave 512 (256 KiB) would be ahead by"), "{said:?}");
         // Small requests are moved in no time, and those that wait for a limit anyway are as fast.
         assert_eq!(doubts(drives, "block = '4KiB'\ndepth = 64"), [""; 0]);
         assert_eq!(doubts(drives, "block = '1MiB'\ndepth = 64"), [""; 0]);
