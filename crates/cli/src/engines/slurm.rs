@@ -13,7 +13,7 @@ pub(super) const ENGINE: Engine = Engine {
 };
 
 const SCRIPT: &str = "slurm.sh";
-/// Slurm takes indices below MaxArraySize, which is 1001 where nobody set another.
+/// Slurm takes indices below `MaxArraySize`, which is 1001 where nobody set another.
 const INDICES_MAX: usize = 1000;
 
 #[expect(clippy::unnecessary_wraps, reason = "other engines lack options")]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::experiment::{Experiment, Member, Plan};
 use proptest::prelude::*;
+use std::fmt::Write as _;
 
 const MDSTAT: &str = "Personalities : [raid6] [raid5] [raid4]
 md0 : active raid6 sdh1[7] sdg1[6] sdf1[5] sde1[4] sdd1[3] sdc1[2] sdb1[1] sda1[0] sdi1[8](S)
@@ -293,9 +294,9 @@ fn vdevs_side_by_side_are_arrays_side_by_side() {
         let mut lines = String::new();
         let mut disks = 0_u8;
         for (name, count) in vdevs {
-            lines += &format!("\t  {name}  ONLINE\n");
+            writeln!(lines, "\t  {name}  ONLINE").unwrap();
             for _ in 0..*count {
-                lines += &format!("\t    sd{}  ONLINE\n", char::from(b'a' + disks));
+                writeln!(lines, "\t    sd{}  ONLINE", char::from(b'a' + disks)).unwrap();
                 disks += 1;
             }
         }

@@ -345,7 +345,7 @@ mod tests {
         );
     }
 
-    /// The figures of 4 MiB to parity are for libaio, and the check was by io_uring.
+    /// The figures of 4 MiB to parity are for libaio, and the check was by `io_uring`.
     #[test]
     fn the_check_is_by_the_engine_that_the_figures_stand_for() {
         let by = |level: &str, drives: &str, work: &str| {

@@ -458,6 +458,7 @@ fn kinds<'i>(
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "files of these tests")]
 mod tests {
     use super::*;
 

@@ -186,7 +186,8 @@ mod tests {
         for steady in [None, Some(1.5e6)] {
             let made = fit(&[], &of("Intel Optane P5800X", steady)).unwrap();
             let figures = &made.drive.flash().unwrap().figures;
-            assert_eq!([figures.write_amplification, figures.program_wait_us], [1.0, 0.0]);
+            let made_of = (figures.write_amplification, figures.program_wait_us);
+            assert_eq!(made_of, (1.0, 0.0));
             assert_eq!((figures.reserve, figures.program_us), (0, 5.0));
             assert!(!drive_file(&made.fitting).contains("TLC"), "{}", drive_file(&made.fitting));
         }

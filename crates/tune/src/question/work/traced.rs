@@ -52,6 +52,7 @@ impl Work {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "files of these tests")]
 mod tests {
     use super::*;
     use crate::question::Question;
