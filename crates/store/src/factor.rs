@@ -228,7 +228,7 @@ pub fn applies(at: &Map<String, Json>, path: &str, value: &Json) -> bool {
 mod tests {
     use super::*;
 
-    /// "Use level md-raid10, stripe_cache 256", which it has none of.
+    /// "Use level md-raid10, `stripe_cache` 256", which it has none of.
     #[test]
     fn a_stripe_cache_is_named_where_there_is_one() {
         let label = |level: &str| {

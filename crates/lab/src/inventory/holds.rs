@@ -28,7 +28,7 @@ impl Holds {
     pub(super) fn of(disk: &Json) -> Self {
         let mut holds = Holds::default();
         holds.look(disk);
-        holds.let_go(disk);
+        holds.let_go(disk, false);
         if holds.what.is_empty() && list(disk, "children").iter().any(is_part) {
             holds.what.push("partitions".into());
         }
@@ -61,13 +61,15 @@ impl Holds {
         }
     }
 
-    /// Notes what unmounts and stops what is on a device, after what is built of it, and what it then has written on it.
-    fn let_go(&mut self, device: &Json) {
+    /// Notes what unmounts and stops what is on a device, after what is built of it, and what it then has written on it: on a
+    /// disk, not `on_volume`, which is gone by then.
+    fn let_go(&mut self, device: &Json, on_volume: bool) {
         let (name, kind, fstype) =
             (text(device, "name"), text(device, "type"), text(device, "fstype"));
         let children = list(device, "children");
+        let is_volume = !matches!(kind.as_str(), "disk" | "part");
         for child in children {
-            self.let_go(child);
+            self.let_go(child, on_volume || is_volume);
         }
         let mounts = mounts(device);
         let label = text(device, "label");
@@ -84,7 +86,7 @@ impl Holds {
             keep(&mut self.stopped, format!("zpool export {label}"));
         }
         match kind.as_str() {
-            "disk" | "part" if !fstype.is_empty() || !children.is_empty() => {
+            "disk" | "part" if !on_volume && (!fstype.is_empty() || !children.is_empty()) => {
                 keep(&mut self.wiped, format!("/dev/{name}"));
             }
             "lvm" => {

@@ -44,6 +44,10 @@ impl Inventory {
                 );
             }
         }
+        // What is mounted below a mount is unmounted before it.
+        let depth =
+            |line: &String| line.strip_prefix("umount ").map(|place| usize::MAX - place.len());
+        stop.sort_by_key(|line| depth(line).unwrap_or(usize::MAX));
         if !wipe.is_empty() {
             stop.push(format!("wipefs -a {}", wipe.join(" ")));
         }

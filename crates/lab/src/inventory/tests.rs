@@ -320,6 +320,10 @@ fn vdevs_side_by_side_are_arrays_side_by_side() {
     found(&[("draid2:8d:24c:2s-0", 24)], "md-raid60-2", 22, "dRAID spreads its groups");
     found(&[("draid1:4d:10c:0s-0", 10)], "md-raid50-2", 10, "RAID 50 of 2 arrays");
     found(&[("draid2:4d:7c:1s-0", 7)], "raid6", 6, "; RAID 6 is the nearest");
+    // Odd numbers are no panic.
+    for odd in ["draid0:0d-0", "draid1:18446744073709551615d:8c:0s-0"] {
+        pool(&[(odd, 8)]);
+    }
 }
 
 /// Room on the disks of a dRAID was taken for a vdev.
@@ -933,4 +937,30 @@ proptest! {
         let _ = experiment(&[&text]);
         let _ = experiment(&[&lsblk("ST18000NM000J", 18_000_207_937_536, 3), &text]);
     }
+}
+
+/// The chain ended at /data, which was busy, and then at a partition of an array that was gone.
+#[test]
+fn what_is_built_of_disks_is_let_go_from_the_top() {
+    let disk = |name: &str, below: &str| {
+        let model = r#""type":"disk","size":18000207937536,"model":"ST18000NM000J""#;
+        format!(r#"{{"name":"{name}",{model},"children":[{below}]}}"#)
+    };
+    let part = |name: &str, at: &str| {
+        format!(r#"{{"name":"{name}","type":"part","fstype":"xfs","mountpoints":["{at}"]}}"#)
+    };
+    let array =
+        format!(r#"{{"name":"md126","type":"raid1","children":[{}]}}"#, part("md126p1", "/data"));
+    let disks = [disk("sdb", &array), disk("sdc", &array), disk("sdd", &part("sdd1", "/data/sub"))];
+    let text = format!(r#"{{"blockdevices":[{}]}}"#, disks.join(","));
+    let inventory = Inventory::read(&[("lsblk.json".into(), text)]).unwrap();
+    assert_eq!(
+        inventory.let_go(&["sdb", "sdc", "sdd"]).unwrap(),
+        [
+            "umount /data/sub",
+            "umount /data",
+            "mdadm --stop /dev/md126",
+            "wipefs -a /dev/sdb /dev/sdc /dev/sdd1 /dev/sdd"
+        ]
+    );
 }

@@ -253,8 +253,9 @@ impl Pool {
             return of_raidz.map(|parity| (self.groups.len(), parity, false));
         };
         // A group of dRAID is spread over all disks: as many as it would fill are side by side.
-        let width = draid.data + draid.parity as usize;
-        let each = self.width().map_or(1, |members| (members + width / 2) / width).max(1);
+        let width = draid.data.saturating_add(draid.parity as usize).max(1);
+        let each =
+            self.width().map_or(1, |members| members.saturating_add(width / 2) / width).max(1);
         Some((self.groups.len() * each, draid.parity, true))
     }
 

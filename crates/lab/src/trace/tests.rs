@@ -414,8 +414,10 @@ fn keys_of_a_trace_that_mean_nothing_are_refused() {
     assert!(fast.contains("from 0.001 to 1000"), "{fast}");
     assert!(said(&format!("file = '{file}'\nformat = 'spc'")).contains("not of the format spc"));
     let bare = written(&at, "fio", b"fio version 2 iolog\na read 0 512\na read 512 512\n");
-    assert!(said(&format!("file = '{bare}'")).contains("needs times"));
-    measured(&format!("file = '{bare}'\nreplay = 'closed'")).unwrap();
+    assert!(said(&format!("file = '{bare}'\nreplay = 'open'")).contains("needs times"));
+    for replay in ["", "replay = 'closed'"] {
+        measured(&format!("file = '{bare}'\n{replay}")).unwrap();
+    }
     assert!(Path::new(&bare).exists());
 }
 

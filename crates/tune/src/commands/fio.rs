@@ -147,7 +147,7 @@ impl Stream {
             jobs.map_or(String::new(), |jobs| format!(" --numjobs={jobs} --group_reporting"));
         let flush =
             number("flush_every").map_or(String::new(), |every| format!(" --fsync={every}"));
-        let (way, rate) = (way(work, by), rate(work)?);
+        let (way, rate) = (way(work, by), rate(work, each.max(1).unsigned_abs())?);
         let options = format!("{part} {RUNTIME} {way} {rw} {size}{jobs}{flush}{rate}");
         Ok(Stream { options, file_kib, is_part: !in_order && file_kib < span_kib })
     }
@@ -173,7 +173,7 @@ const LEFT_OUT: [&str; 9] = [
 ];
 
 /// What holds a job to a rate; fio counts that of reads and that of writes apart.
-fn rate(work: &Table) -> Result<String, String> {
+fn rate(work: &Table, each: u64) -> Result<String, String> {
     if work.contains_key("capacity") {
         return Err("it looks for the highest rate, and fio holds one".into());
     }
@@ -191,6 +191,8 @@ fn rate(work: &Table) -> Result<String, String> {
         }
         _ => all.to_string(),
     };
+    // Of each of the jobs of fio that stand for one of the work.
+    let apart = |all: u64| apart((all / each).max(1));
     let mut options = String::new();
     if let Some(each) = work.get("requests_per_s").and_then(Value::as_integer) {
         let each = apart(each.cast_unsigned());
@@ -308,7 +310,7 @@ mod tests {
     /// fio takes one rate, and a command that leaves something out is not the same work.
     #[test]
     fn what_fio_would_not_do_is_said() {
-        let of = |keys: &str| rate(&keys.parse::<Table>().unwrap());
+        let of = |keys: &str| rate(&keys.parse::<Table>().unwrap(), 1);
         assert_eq!(of("requests_per_s = 100").unwrap(), " --rate_iops=100");
         assert!(of("rate = '20MB/s'\nrequests_per_s = 100").unwrap_err().contains("fio takes one"));
         for key in LEFT_OUT {
@@ -370,6 +372,9 @@ mod tests {
             psync.contains("--ioengine=psync --iodepth=1") && psync.contains("--numjobs=8"),
             "{psync}"
         );
+        // fio holds each of its jobs to a rate: eight made four times what was asked for.
+        let psync = stream("psync'\nrate = '20MB/s");
+        assert!(psync.contains("--numjobs=8") && psync.contains("--rate=5000000"), "{psync}");
     }
 
     #[test]

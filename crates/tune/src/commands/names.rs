@@ -53,7 +53,11 @@ fn changes(commands: &[Command], taken: &BTreeSet<String>) -> Vec<(String, Strin
         [("vg0", "vg"), ("tank", "tank"), ("/dev/mapper/data", "/dev/mapper/data"), (MOUNT, MOUNT)]
     {
         let of_listing = name.trim_start_matches("/dev/mapper/");
-        if taken.contains(of_listing) && is_used(name) {
+        // What is mounted below a place would be hidden.
+        let is_below =
+            |place: &String| place.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
+        let is_taken = taken.contains(of_listing) || (name == MOUNT && taken.iter().any(is_below));
+        if is_taken && is_used(name) {
             let new = (1..).map(|n| format!("{kin}{n}"));
             let is_free = |name: &String| !taken.contains(name.trim_start_matches("/dev/mapper/"));
             let new = new.into_iter().find(is_free).expect("numbers do not end");
@@ -134,5 +138,9 @@ mod tests {
             lines(&["mount /dev/md0 /srv && x", "fio --filename=/srv/check"], &["/srv"]),
             ["mkdir -p /srv1 && mount /dev/md0 /srv1 && x", "fio --filename=/srv1/check"]
         );
+        // A site below it would be hidden.
+        let mount = ["mount /dev/md0 /srv"];
+        assert_eq!(lines(&mount, &["/srv/www"]), ["mkdir -p /srv1 && mount /dev/md0 /srv1"]);
+        assert_eq!(lines(&mount, &["/srv2"]), mount);
     }
 }

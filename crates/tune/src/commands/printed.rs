@@ -4,8 +4,10 @@ use super::Command;
 use std::fmt::Write as _;
 
 /// What all lines behind the drives' names are in: `mkfs` is not to work on something else where no array was made. A shell reads
-/// the whole before it begins, so that no line goes on alone where one has failed.
-const START: &str = "# build: all of this, up to the first line that fails\n( set -e";
+/// the whole before it begins, so that no line goes on alone where one has failed. What is pasted behind it at once would answer
+/// mdadm's question whether to go on.
+const START: &str =
+    "# build: paste this block alone; it ends at the first line that fails\n( set -e";
 
 /// What stands in place of the line above it.
 const INSTEAD: &str = "or ";
@@ -27,7 +29,13 @@ pub(crate) fn printed(commands: &[Command]) -> String {
             writeln!(text, "# {when}: {what}, in place of the line above\n# {line}")
                 .expect("a string grows");
         } else {
-            writeln!(text, "# {when}: {what}\n{line}").expect("a string grows");
+            // `set -e` lets a list go on whose first command has failed.
+            let ends = if is_block && *when == "build" && line.contains(" && ") {
+                " || exit 1"
+            } else {
+                ""
+            };
+            writeln!(text, "# {when}: {what}\n{line}{ends}").expect("a string grows");
         }
         if is_block && place + 1 == first + length {
             text += ")\n";
@@ -63,6 +71,8 @@ mod tests {
         };
         assert_eq!(run("true"), "files\nmounted\na b\n");
         assert_eq!(run("false"), "a b\n");
+        assert_eq!(run("false && true"), "a b\n");
+        assert_eq!(run("true && true"), "files\nmounted\na b\n");
     }
 
     #[test]

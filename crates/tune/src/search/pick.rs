@@ -99,8 +99,9 @@ pub(crate) fn pick(
     let place = |ranked: &Ranked| candidates.iter().position(|of| is_at(of, &ranked.at));
     let Some((first, others)) = verdict.ranked.split_first() else { return Ok(None) };
     let Some(fastest) = place(first) else { return Ok(None) };
-    let even = others.iter().filter(|ranked| ranked.standing == Standing::Tie).filter_map(place);
-    let ties: Vec<usize> = even.collect();
+    // What chance put behind the first may as well be ahead of it.
+    let is_even = |of: &&Ranked| matches!(of.standing, Standing::Tie | Standing::Unknown);
+    let ties: Vec<usize> = others.iter().filter(is_even).filter_map(place).collect();
     let levels = |places: &[usize]| -> Vec<Level> {
         places.iter().map(|&place| candidates[place].level).collect()
     };

@@ -100,7 +100,8 @@ pub(super) fn cut_queues(plan: &Plan) -> Option<String> {
     let most = on_each(worst);
     (most > COMMANDS_MAX as f64).then(|| {
         format!(
-            "with `--on kernel` a disk takes {COMMANDS_MAX} commands at a time, where these drives take {}, and `{}` has up to about              {most:.0} in flight on each: the kernel's rates may be too low, and `sim` has no such limit",
+            "with `--on kernel` a disk takes {COMMANDS_MAX} commands at a time, where these drives take {}, and `{}` has up to about \
+             {most:.0} in flight on each: the kernel's rates may be too low, and `sim` has no such limit",
             queue_depth(&worst.setup.volume),
             worst.cell.workload
         )
