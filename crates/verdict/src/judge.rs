@@ -106,6 +106,9 @@ pub struct Verdict {
     /// How far luck may move comparisons of cells that ran once, as a logarithm; 0 where it has no part.
     #[serde(skip)]
     pub luck: f64,
+    /// Whether some of what is asked ran once and turns on what drives' buffers came to hold by chance.
+    #[serde(skip)]
+    pub is_chance_of_buffers: bool,
     /// The choices that make no reliable difference beside the others.
     pub any_will_do: Vec<String>,
     /// What was the same on all layouts that others measured, and was no choice.
@@ -289,6 +292,7 @@ impl Verdict {
             answer: String::new(),
             can_repeat: manifest.imported.is_none(),
             luck: 0.0,
+            is_chance_of_buffers: false,
             any_will_do: Vec::new(),
             given: layouts.given.clone(),
             factors: layouts.factors.clone(),
@@ -314,7 +318,7 @@ impl Verdict {
         verdict.points.extend(risk::left_by_safe(&verdict, wishes));
         verdict.points.extend(asked::constraints::told(&verdict, &layouts, wishes)?);
         verdict.points.extend(risk::small_volume::told(&verdict));
-        let of_drives = drives::told(&verdict, manifest, records);
+        let of_drives = drives::told(&verdict, aim, manifest, records);
         verdict.points.extend(of_drives);
         let of_trials = verdict.points_of_trials(manifest, records, happened);
         verdict.points.extend(of_trials);

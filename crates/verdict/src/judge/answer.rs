@@ -60,23 +60,13 @@ pub(super) fn answer(verdict: &Verdict, manifest: &Manifest, wishes: &Wishes) ->
     if others.iter().all(|of| is_alike(of.behind, 1.0) && is_alike(of.value, best.value)) {
         return all_alike::answer(verdict, "No difference at all", &format!("{value} each"));
     }
-    if others.iter().any(|other| other.standing == Standing::Unknown) {
-        let why = if verdict.points.iter().any(|point| point.about == "buffers") {
-            "but each cell ran once, and chance decides what the drives' buffers hold. Add `--repeat 5`."
-        } else if verdict.luck > 0.0 {
-            "but each cell ran once, and results depend on chance alignment of the disks. Add `--repeat 5`."
-        } else if verdict.can_repeat {
-            "but each cell ran once and nothing shows how large the noise is. Add `--repeat 3`."
-        } else {
-            "but each cell ran once and nothing shows how large the noise is. Repeat the runs."
-        };
-        return verdict.not_yet(best, why);
+    let is_unknown = others.iter().any(|other| other.standing == Standing::Unknown);
+    // More repeats would show no more of a division that somebody guessed.
+    if verdict.noise.buffers > 0.0 && !verdict.chosen() && (is_unknown || verdict.is_level()) {
+        return format!("No answer: {} {}, {GUESSED}", best.label, verdict.was_best(best));
     }
-    if verdict.is_level() && verdict.noise.buffers > 0.0 {
-        return format!(
-            "No answer: {} was best with {value}, but by what the drives' buffers hold, and how they divide these is an estimate.",
-            best.label
-        );
+    if is_unknown {
+        return verdict.not_yet(best, verdict.why_unknown());
     }
     if verdict.is_level() {
         return all_alike::answer(verdict, "No reliable difference", &within(verdict));
@@ -124,7 +114,34 @@ fn all_lose_alike(verdict: &Verdict, best: &Ranked, others: &[Ranked]) -> String
     )
 }
 
+/// Why nothing is known where the drives' buffers served much, and their division is a guess; and the way out.
+const GUESSED: &str = "but by what the drives' buffers hold, and how they divide these is an estimate. Measure it (`ileave drives probe \
+                       --rotating`), or set `buffer_segments` and `segment_sectors` of the drives.";
+
 impl Verdict {
+    /// Why it is open how far layouts are apart, and what shows it.
+    fn why_unknown(&self) -> &'static str {
+        if self.noise.buffers > 0.0 {
+            GUESSED
+        } else if self.is_chance_of_buffers {
+            "but each cell ran once, and chance decides what the drives' buffers hold. Add `--repeat 5`."
+        } else if self.luck > 0.0 {
+            "but each cell ran once, and results depend on chance alignment of the disks. Add `--repeat 5`."
+        } else if self.can_repeat {
+            "but each cell ran once and nothing shows how large the noise is. Add `--repeat 3`."
+        } else {
+            "but each cell ran once and nothing shows how large the noise is. Repeat the runs."
+        }
+    }
+
+    /// `was best with 12 MB/s`; a share of the best is no figure of its own.
+    fn was_best(&self, best: &Ranked) -> String {
+        if self.unit == SHARE_OF_BEST {
+            return "was best".into();
+        }
+        format!("was best with {}", amount(best.value, &self.unit))
+    }
+
     /// Whether no layout that was ranked is better than another, under no load or condition either.
     pub(super) fn is_level(&self) -> bool {
         let others = self.ranked.get(1..).unwrap_or_default();
@@ -134,11 +151,7 @@ impl Verdict {
 
     /// That it is open which of some is best, and `why`; what all of these share is no longer.
     fn not_yet(&self, best: &Ranked, why: &str) -> String {
-        let value = if self.unit == SHARE_OF_BEST {
-            "was best".into()
-        } else {
-            format!("was best with {}", amount(best.value, &self.unit))
-        };
+        let value = self.was_best(best);
         let open =
             || self.ranked.iter().filter(|of| of.standing != Standing::Behind).map(|of| &of.at);
         let of_open = varied(open());

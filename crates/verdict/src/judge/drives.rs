@@ -12,13 +12,19 @@ pub(crate) mod unmeasured_sizes;
 
 use super::Verdict;
 use super::answer::Point;
+use super::asked::aim::Aim;
 use store::Manifest;
 use store::record::Record;
 
 /// What is said of the drives' state, and of what nobody measured of them.
-pub(super) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -> Vec<Point> {
+pub(super) fn told(
+    verdict: &Verdict,
+    aim: &Aim,
+    manifest: &Manifest,
+    records: &[Record],
+) -> Vec<Point> {
     let mut points = state_of_drives::of(verdict, manifest);
-    points.extend(unmeasured_drives::of_drives(manifest, records));
-    points.extend(unmeasured_sizes::told(verdict, manifest, records));
+    points.extend(unmeasured_drives::of_drives(aim, manifest, records));
+    points.extend(unmeasured_sizes::told(verdict, aim, manifest, records));
     points
 }

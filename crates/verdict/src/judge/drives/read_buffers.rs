@@ -119,12 +119,11 @@ pub(crate) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -
     if high < MUCH {
         return None;
     }
-    let range = if percent(low) == percent(high) {
-        percent(high)
+    let (range, layouts) = if percent(low) == percent(high) {
+        (percent(high), "")
     } else {
-        format!("{} to {}", percent(low), percent(high))
+        (format!("{} to {}", percent(low), percent(high)), ", depending on the layout,")
     };
-    let layouts = if own.len() > 1 { ", depending on the layout," } else { "" };
     let mut text = format!(
         "the drives' own buffers served {range} of the reads of {under}{layouts} as its span is small: with more data, or other \
          reads beside it, it is slower"
@@ -150,11 +149,15 @@ mod tests {
     use crate::{Verdict, Wishes};
 
     fn verdict(drives: &str, span: &str, repeats: u64) -> Verdict {
-        let (mut manifest, records) = modelled(&format!(
+        let (mut manifest, mut records) = modelled(&format!(
             "[run]\nrepeats = {repeats}\n[volume]\ndrives = {drives}\nlevel = 'md-raid10'\n[workload.r]\nkind = 'random'\n\
              block = '4KiB'\nop = 'read'\ndepth = 4\nspan = '{span}'\ncount = 20000\n"
         ));
         manifest.only_read.push("r".into());
+        // As longer runs are.
+        for record in &mut records {
+            record.samples.insert("steady", 1.0);
+        }
         Verdict::new(&manifest, &records, &Wishes::default()).unwrap()
     }
 
@@ -197,7 +200,40 @@ mod tests {
         };
         assert!(text(1).ends_with("is chance: `--repeat 5` shows how far rates go"), "{}", text(1));
         assert!(!text(2).contains("chance"));
+        // More repeats lead nowhere while the division is a guess, and no other line says that seeds hardly differ.
         let both = verdict("['4xwd121kryz', '6xwd121kryz']", "128MiB", 1);
-        assert!(both.answer.starts_with("No answer"), "{}", both.answer);
+        assert!(both.answer.starts_with("No answer: "), "{}", both.answer);
+        assert!(both.answer.contains("is an estimate. Measure it (`ileave"), "{}", both.answer);
+        assert!(both.points.iter().all(|point| point.about != "seeds"), "{:?}", both.points);
+    }
+
+    /// Buffers of drives beside, and of what is not asked, are not why it is open.
+    #[test]
+    fn buffers_are_the_reason_where_they_decide_what_is_asked() {
+        let (mut manifest, records) = modelled(
+            "[run]\nrepeats = 1\n[host]\nname = 'linux-6.1'\n[volume]\n\
+             drives = '4xwd121kryz[buffer_segments=64,segment_sectors=4096]'\nlevel = 'md-raid5'\ninterleave = ['64KiB', '128KiB']\n\
+             [drive]\nwrite_cache = false\n[workload.r]\nkind = 'random'\nblock = '4KiB'\nop = 'read'\ndepth = 4\nspan = '64MiB'\n\
+             count = 2000\n[workload.w]\nkind = 'sequential'\nop = 'write'\nblock = '64KiB'\ncount = 200\n",
+        );
+        manifest.only_read.push("r".into());
+        let of = |half: f64, asked: &str| {
+            let mut records = records.clone();
+            for record in &mut records {
+                record.samples.insert("steady", 1.0);
+                if record.workload == "r" {
+                    record.samples.insert("hits_per_command", half);
+                }
+            }
+            let wishes = Wishes { objectives: vec![asked.into()], ..Wishes::default() };
+            Verdict::new(&manifest, &records, &wishes).unwrap()
+        };
+        let why = "chance decides what the drives' buffers hold";
+        let read = of(0.5, "max r");
+        assert!(read.answer.contains(why), "{}", read.answer);
+        assert_eq!(said(&read).map(|text| text.contains("depending on the layout")), Some(false));
+        let written = of(0.5, "max w");
+        assert!(said(&written).is_some() && written.answer.starts_with("No answer yet"));
+        assert!(!written.answer.contains(why), "{}", written.answer);
     }
 }

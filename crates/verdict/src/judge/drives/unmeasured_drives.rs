@@ -2,6 +2,7 @@
 
 use super::flash_rates;
 use crate::judge::answer::{Point, point};
+use crate::judge::asked::aim::Aim;
 use crate::tables::listed;
 use store::Manifest;
 use store::record::Record;
@@ -32,9 +33,13 @@ const GUESSES: [(&str, &str); 4] = [
 ];
 
 /// What answers say of drives whose files miss their own measurements, and of those whose writes were measured apart,
-/// and came out otherwise; nothing of these where nothing is written.
-pub(crate) fn disputed(manifest: &Manifest) -> impl Iterator<Item = Point> {
-    let writes = !only_reads(manifest);
+/// and came out otherwise; nothing of these where nothing is written that is asked about.
+pub(crate) fn disputed<'a>(manifest: &'a Manifest, aim: &Aim) -> impl Iterator<Item = Point> + 'a {
+    let is_asked = |name: &&String| {
+        aim.workloads.is_empty() || aim.workloads.contains(&manifest.judged_as(name))
+    };
+    let mut asked = manifest.workloads.iter().filter(is_asked);
+    let writes = asked.any(|name| !manifest.only_read.contains(name));
     let drives = manifest.drives.iter().filter(|_| manifest.modelled());
     drives.flat_map(move |(name, drive)| {
         let of_writes = drive.doubt_of_writes.as_ref().filter(|_| writes);
@@ -49,9 +54,9 @@ pub(crate) fn only_reads(manifest: &Manifest) -> bool {
 }
 
 /// What doubts the figures of the drives.
-pub(crate) fn of_drives(manifest: &Manifest, records: &[Record]) -> Vec<Point> {
+pub(crate) fn of_drives(aim: &Aim, manifest: &Manifest, records: &[Record]) -> Vec<Point> {
     let mut points: Vec<Point> = told(manifest, records).collect();
-    points.extend(disputed(manifest));
+    points.extend(disputed(manifest, aim));
     points.extend(flash_rates::told(manifest, records));
     points.extend(flash_rates::mixed(manifest, records));
     points.extend(flash_rates::collected(manifest, records));
@@ -134,6 +139,25 @@ mod tests {
             verdict.points.iter().any(|point| point.text == "mx200-250gb: who knows")
         };
         assert!(said("write") && !said("read"));
+    }
+
+    #[test]
+    fn a_doubt_of_writes_is_none_of_reads_that_are_asked_alone() {
+        let (mut manifest, records) = modelled(
+            "[volume]\ndrives = '2xmx200-250gb'\nlevel = ['md-mirror', 'md-stripe']\n[workload.a]\nkind = 'random'\ncount = 20\n\
+             [workload.b]\nkind = 'random'\nop = 'write'\ncount = 20\n",
+        );
+        manifest.only_read.push("a".into());
+        for drive in manifest.drives.values_mut() {
+            drive.doubt_of_writes = Some("who knows".into());
+        }
+        let said = |asked: &[&str]| {
+            let objectives = asked.iter().map(ToString::to_string).collect();
+            let wishes = Wishes { objectives, ..Wishes::default() };
+            let verdict = Verdict::new(&manifest, &records, &wishes).unwrap();
+            verdict.points.iter().any(|point| point.text == "mx200-250gb: who knows")
+        };
+        assert!(said(&[]) && said(&["max b"]) && !said(&["max a"]));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! than one.
 
 use crate::judge::answer::{Point, point};
+use crate::judge::asked::aim::Aim;
 use crate::judge::{Ranked, Verdict};
 use crate::tables::{listed, times};
 use block::units::format_bytes;
@@ -12,19 +13,32 @@ use store::record::Record;
 const EVEN: f64 = 1.05;
 
 /// What is said where the best layout is no longer ahead once a command takes as long as its bytes at the volume's own rate.
-pub(crate) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -> Option<Point> {
+pub(crate) fn told(
+    verdict: &Verdict,
+    aim: &Aim,
+    manifest: &Manifest,
+    records: &[Record],
+) -> Option<Point> {
     if !manifest.modelled() {
         return None;
     }
     let (best, others) = verdict.ranked.split_first()?;
     let mut worst: Option<Turn> = None;
-    for workload in &manifest.workloads {
+    let is_asked = |name: &&String| aim.workloads.contains(&manifest.judged_as(name));
+    for workload in manifest.workloads.iter().filter(is_asked) {
         let Some(of_best) = Slower::of(manifest, records, best, workload) else { continue };
         for other in others {
             let Some(of_other) = Slower::of(manifest, records, other, workload) else { continue };
             let change = of_best.times / of_other.times;
-            let lead = other.behind / change;
-            if change < EVEN || lead >= EVEN || worst.as_ref().is_some_and(|of| of.lead <= lead) {
+            // Of several workloads each has its own lead, and some none.
+            let is_alone = aim.workloads.len() == 1;
+            let ahead = if is_alone { other.behind } else { of_other.mean_ms / of_best.mean_ms };
+            let lead = ahead / change;
+            if ahead < 1.0
+                || change < EVEN
+                || lead >= EVEN
+                || worst.as_ref().is_some_and(|of| of.lead <= lead)
+            {
                 continue;
             }
             worst = Some(Turn { lead, workload, other, bytes: of_best.bytes });
@@ -67,6 +81,8 @@ struct Slower {
     times: f64,
     /// A command, in the mean.
     bytes: f64,
+    /// What requests take as it was measured.
+    mean_ms: f64,
 }
 
 impl Slower {
@@ -91,7 +107,11 @@ impl Slower {
             .collect();
         let count = found.len() as f64;
         let mean = |of: fn(&Slower) -> f64| found.iter().map(of).sum::<f64>() / count;
-        (count > 0.0).then(|| Slower { times: mean(|one| one.times), bytes: mean(|one| one.bytes) })
+        (count > 0.0).then(|| Slower {
+            times: mean(|one| one.times),
+            bytes: mean(|one| one.bytes),
+            mean_ms: mean(|one| one.mean_ms.ln()).exp(),
+        })
     }
 
     fn of_record(manifest: &Manifest, record: &Record) -> Option<Self> {
@@ -110,7 +130,7 @@ impl Slower {
         // While it waits for a limit it could as well be on its way.
         let waits = ["io_limit_ms", "byte_limit_ms"].map(|name| sample(name).unwrap_or(0.0));
         let more_ms = (bytes / mb_per_s / 1e3 - waits.iter().sum::<f64>()).max(0.0);
-        Some(Slower { times: 1.0 + more_ms / latency_ms, bytes })
+        Some(Slower { times: 1.0 + more_ms / latency_ms, bytes, mean_ms: latency_ms })
     }
 }
 
@@ -120,10 +140,16 @@ mod tests {
     use crate::{Verdict, Wishes};
 
     fn doubts(volume: &str, workload: &str) -> Vec<String> {
+        doubts_of(volume, workload, "")
+    }
+
+    fn doubts_of(volume: &str, workload: &str, asked: &str) -> Vec<String> {
         let (manifest, records) = modelled(&format!(
             "[volume]\n{volume}\nlevel = 'md-stripe'\n[workload.b]\nkind = 'sequential'\ncount = 400\n{workload}\n"
         ));
-        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let objectives = Some(asked.to_string()).filter(|asked| !asked.is_empty());
+        let wishes = Wishes { objectives: objectives.into_iter().collect(), ..Wishes::default() };
+        let verdict = Verdict::new(&manifest, &records, &wishes).unwrap();
         let points = verdict.points.iter().filter(|point| point.about == "doubt");
         points
             .map(|point| point.text.clone())
@@ -148,5 +174,17 @@ mod tests {
         assert_eq!(doubts(drives, "block = '1MiB'\ndepth = 64"), [""; 0]);
         let disks = "drives = '4xst18000nm000j'\ninterleave = ['256KiB', '1MiB']";
         assert_eq!(doubts(disks, "op = 'write'\nblock = '1MiB'"), [""; 0]);
+    }
+
+    /// Small reads were asked, and the answer doubted by large writes beside them, with the lead of the reads.
+    #[test]
+    fn only_what_is_asked_is_doubted_and_by_its_own_lead() {
+        let drives = "drives = '4xgp3[size=500GiB,iops=6000,mb_per_s=500MiB]'\ninterleave = ['256KiB', '1MiB']";
+        let two = "block = '4KiB'\ndepth = 64\n[workload.w]\nkind = 'sequential'\ncount = 400\nop = 'write'\nblock = '1MiB'";
+        assert_eq!(doubts_of(drives, two, "max b"), [""; 0]);
+        let alone = doubts_of(drives, two, "max w");
+        assert!(alone.len() == 1 && alone[0].contains("(w)"), "{alone:?}");
+        let both = doubts_of(drives, two, "");
+        assert!(both.len() == 1 && both[0].contains("(w)"), "{both:?}");
     }
 }

@@ -189,8 +189,9 @@ fn is_cached(manifest: &Manifest, stated: &Stated<'_>) -> bool {
 /// conditions; without those where it has no part.
 type Lucks = BTreeMap<(String, String), f64>;
 
-fn lucks(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Lucks {
-    let mut found = Lucks::new();
+/// Those of everything, and those of what buffers come to hold alone.
+fn lucks(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> [Lucks; 2] {
+    let mut found = [Lucks::new(), Lucks::new()];
     if ranked.len() == 1 || records.iter().any(|record| record.repeat > 0) {
         return found;
     }
@@ -204,12 +205,15 @@ fn lucks(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Lucks {
         let hang = hangs(manifest, &settings, record).filter(|_| !is_scattered(record));
         // How many of few places buffers come to hold is chance, however many times each is met.
         let is_held = read_buffers::is_chance(manifest, &settings, record);
-        let of_both =
-            hang.map(|hang| hang.luck().ln()).into_iter().chain(is_held.then_some(f64::INFINITY));
-        let Some(own) = of_both.reduce(f64::max) else { continue };
+        let of_buffers = is_held.then_some(f64::INFINITY);
+        let of_any = of_buffers.or(hang.map(|hang| hang.luck().ln()));
         let given = sorted_words(&split(manifest, record).0);
-        let luck = found.entry((manifest.judged_as(&record.workload), given)).or_insert(0.0);
-        *luck = luck.max(own);
+        let key = (manifest.judged_as(&record.workload), given);
+        for (lucks, own) in found.iter_mut().zip([of_any, of_buffers]) {
+            let Some(own) = own else { continue };
+            let luck = lucks.entry(key.clone()).or_insert(0.0);
+            *luck = luck.max(own);
+        }
     }
     found
 }
@@ -247,7 +251,9 @@ impl Verdict {
         manifest: &Manifest,
         records: &[Record],
     ) -> Vec<Noise> {
-        let lucks = lucks(&self.ranked, manifest, records);
+        let [lucks, of_buffers] = lucks(&self.ranked, manifest, records);
+        self.is_chance_of_buffers =
+            aim.parts.iter().any(|part| luck_of(&of_buffers, aim, part) > 0.0);
         let parts = aim.parts.iter().zip(noises);
         let noises: Vec<Noise> =
             parts.map(|(part, noise)| noise.with_luck(luck_of(&lucks, aim, part))).collect();

@@ -2,6 +2,7 @@
 
 use super::luck::{hanging, reads_in_order, writes_in_order};
 use crate::judge::answer::{Point, point};
+use crate::judge::drives::read_buffers;
 use crate::judge::host::ranked_alone;
 use crate::judge::ranking::standing::widest;
 use crate::judge::{Ranked, Verdict};
@@ -86,7 +87,10 @@ fn others(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Vec<Oth
 /// That each cell ran with one seed, and how far others are from it.
 pub(crate) fn told(verdict: &Verdict, manifest: &Manifest, records: &[Record]) -> Option<Point> {
     let hangs = !hanging(&verdict.ranked, manifest, records).is_empty();
-    if verdict.ranked.len() < 2 || hangs || !is_of_one_seed(manifest, records) {
+    // That has a line of its own, and says that seeds differ by more.
+    let settings = manifest.settings();
+    let is_held = records.iter().any(|record| read_buffers::is_chance(manifest, &settings, record));
+    if verdict.ranked.len() < 2 || hangs || is_held || !is_of_one_seed(manifest, records) {
         return None;
     }
     // The least that is known of any of them.
