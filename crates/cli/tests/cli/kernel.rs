@@ -837,7 +837,7 @@ fn what_the_kernels_processor_does_not_take_turns_no_answer() {
         r#"
             host.name = "linux-6.1"
             volume = { drives = "6x990 pro 2tb", level = ["md-raid5", "md-raid10"], interleave = "64KiB" }
-            workload.w = { kind = "sequential", op = "write", block = "1MiB", depth = 8, amount = "4GiB" }
+            workload.w = { kind = "sequential", op = "write", block = "1280KiB", depth = 8, amount = "4GiB" }
         "#,
     );
     let found =

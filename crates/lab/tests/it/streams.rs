@@ -52,5 +52,5 @@ fn streams_side_by_side_are_as_fast_as_in_the_kernel() {
     };
     assert_eq!(within("mb_per_s", 0.01), [15, 15]);
     assert_eq!(within("mean", 0.1), [131, 135]);
-    assert_eq!(within("p99", 0.1), [116, 135]);
+    assert_eq!(within("p99", 0.1), [120, 135]);
 }

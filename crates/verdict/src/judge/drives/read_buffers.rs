@@ -21,13 +21,19 @@ const MISSES_FEW: f64 = 0.03;
 /// From fewer misses than this nothing is concluded.
 const MISSES_MIN: f64 = 0.001;
 
-/// The share of its commands that buffers served, of random reads; those in order are read ahead on any disk.
+/// Commands of a request: of more, buffers serve those that go on where another of the same request ended.
+const COMMANDS_MAX: f64 = 2.0;
+
+/// The share of its commands that buffers served, of random reads in a `span`; those in order are read ahead on any disk.
 fn hits(settings: &toml::Table, record: &Record) -> Option<f64> {
     let stated = Stated::new(&record.at, &record.workload, settings);
     let is_random = stated.own("kind").is_some_and(|kind| kind == "random");
     let reads =
         stated.own("op").is_none_or(|op| op == "read") || stated.own("reads_percent").is_some();
-    record.sample("hits_per_command").filter(|_| is_random && reads)
+    let has_span = ["span", "span_percent"].iter().any(|key| stated.own(key).is_some());
+    let is_apart = stated.own("in_a_row").is_none()
+        && record.sample("commands_per_request").is_none_or(|count| count <= COMMANDS_MAX);
+    record.sample("hits_per_command").filter(|_| is_random && reads && has_span && is_apart)
 }
 
 /// Whether it is chance how many a trial's buffers came to hold: each seed of one cell made 4.7 or 25 MB/s, as buffers that
