@@ -115,12 +115,8 @@ impl Slower {
     }
 
     fn of_record(manifest: &Manifest, record: &Record) -> Option<Self> {
-        let drives = record.at.get("volume.drives").map(ToString::to_string).unwrap_or_default();
-        let is_named = manifest.drives.keys().any(|name| drives.contains(name.as_str()));
-        let its =
-            manifest.drives.iter().filter(|(name, _)| !is_named || drives.contains(name.as_str()));
-        let rates: Vec<f64> =
-            its.map(|(_, drive)| drive.one_size_mb_per_s).collect::<Option<_>>()?;
+        let drives = super::of_record(manifest, record);
+        let rates: Vec<f64> = drives.map(|drive| drive.one_size_mb_per_s).collect::<Option<_>>()?;
         let mb_per_s = rates.into_iter().reduce(f64::min)?;
         let sample = |name: &str| record.sample(name).filter(|value| *value > 0.0);
         let bytes = sample("mb_per_s")? * 1e6

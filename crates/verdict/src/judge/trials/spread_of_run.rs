@@ -2,6 +2,7 @@
 
 use super::luck::is_in_order;
 use crate::early;
+use crate::judge::drives;
 use crate::stated::Stated;
 use store::Manifest;
 use store::record::Record;
@@ -40,13 +41,10 @@ fn is_job_into_slc(manifest: &Manifest, record: &Record) -> bool {
     has_slc(manifest, record) && !members.is_empty() && members.iter().all(is_one)
 }
 
-/// Whether a record's drives have SLC caches; where it names none, whether all have.
+/// Whether a record's drives have SLC caches.
 fn has_slc(manifest: &Manifest, record: &Record) -> bool {
-    let drives = record.at.get("volume.drives").map(ToString::to_string).unwrap_or_default();
-    let is_named = manifest.drives.keys().any(|name| drives.contains(name.as_str()));
-    let is_its = |name: &String| !is_named || drives.contains(name.as_str());
-    let mut its = manifest.drives.iter().filter(|(name, _)| is_its(name)).peekable();
-    its.peek().is_some() && its.all(|(_, drive)| drive.slc.is_some())
+    let mut drives = drives::of_record(manifest, record).peekable();
+    drives.peek().is_some() && drives.all(|drive| drive.slc.is_some())
 }
 
 /// How unsure a record's sample is, as a share; `None` where nothing says. Where the rate `has_phases`, its interval says nothing of
