@@ -1,5 +1,7 @@
 //! The answer in words: what to build, and the lines below it.
 
+mod outer_tracks;
+
 use crate::beforehand::Figures;
 use crate::commands::{Plan, near_level};
 use crate::danger::{EVEN_RISK, GONE_MIN};
@@ -13,8 +15,9 @@ use crate::search::pick::Why;
 use crate::words::hours;
 use block::layout::{Level, Spread};
 use block::units::{format_bytes, parse_bytes};
-use lab::catalogue::{Drive, Model};
+use lab::catalogue::Model;
 use lab::formats::fio::AS_DIRECT;
+use outer_tracks::outer_tracks;
 use risk::in_words;
 use risk::inputs::Inputs;
 use serde::Serialize;
@@ -470,55 +473,6 @@ fn never_grows(level: &Level) -> Option<&'static str> {
     (level.spread() == Some(Spread::Far)).then_some(
         "md cannot add disks to far copies later, as it can to near copies, RAID 5 and RAID 6",
     )
-}
-
-/// The same of a level. Far copies are read from the outer part of each disk alone; writes go to all parts.
-fn outer_tracks(question: &Question, level: &Level) -> Option<String> {
-    let drive = &question.drives.drive;
-    if !drive.is_rotational() || !question.is_one_stream() {
-        return None;
-    }
-    let is_outer_part = level.spread() == Some(Spread::Far) && !question.writes();
-    let parts = if is_outer_part { level.losses_survived(question.members()) + 1 } else { 1 };
-    let share = match parts {
-        1 => rate_at_end(drive)?,
-        _ => rate_at_end_of_part(drive, parts as u64)?,
-    };
-    let read =
-        if parts > 1 { ", as far copies are read from the outer part of each disk" } else { "" };
-    (share < 0.9).then(|| {
-        format!(
-            "this is the rate of the outer tracks, where the volume begins; at its end disks transfer {:.0} % of that{read}",
-            100.0 * share
-        )
-    })
-}
-
-/// What a disk transfers at its end, as a share of what it does at its beginning.
-fn rate_at_end(drive: &Drive) -> Option<f64> {
-    let slowest = drive.slowest_bytes_per_s().ok()?;
-    let inner = slowest.iter().find(|(figure, _)| *figure == "rpm")?.1 as f64;
-    Some(inner / drive.limits().ok()?.media_bytes_per_s)
-}
-
-/// The same at the end of the first of so many equal parts.
-fn rate_at_end_of_part(drive: &Drive, parts: u64) -> Option<f64> {
-    let platters = drive.disk().ok()?.spec().ok()?.platters;
-    let zones = platters.zones.iter().map(|zone| {
-        let slots = u64::from(zone.slots_per_track);
-        let cylinders = u64::from(zone.last_cylinder - zone.first_cylinder + 1);
-        (slots, cylinders * u64::from(platters.heads) * slots)
-    });
-    let outer = zones.clone().next()?.0 as f64;
-    let end = drive.sectors() / parts;
-    let mut before = 0;
-    for (slots, sectors) in zones {
-        before += sectors;
-        if before >= end {
-            return Some(slots as f64 / outer);
-        }
-    }
-    None
 }
 
 /// What is said of shingled disks, where the drives are such.
