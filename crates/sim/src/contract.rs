@@ -3,7 +3,7 @@
 //! A new device's tests call [`check`]; [`check_medium_errors`] too where it has drives below, [`check_redundant`] where
 //! each sector has copies or parity, and [`check_power`] where it is a drive, or several side by side.
 
-use crate::{Advance, Counters, Device, Disturbance, Event, Fault, Nanos, Tag};
+use crate::{Advance, Counters, Device, Disturbance, Event, Fault, Nanos, Spent, Tag};
 use block::{Op, Request};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -28,6 +28,7 @@ pub fn check(make: &dyn Fn() -> Box<dyn Device>) {
         assert_eq!(timely, late, "a late advance gives other events than a timely one");
         let proceeding = play(make(), &arrivals, Pace::Proceeding, None);
         assert_eq!(timely, proceeding, "it gives other events where it proceeds");
+        check_served(make, &arrivals);
         let drives = drives(&*make()).end;
         for what in [
             Disturbance::Reset,
@@ -39,6 +40,29 @@ pub fn check(make: &dyn Fn() -> Box<dyn Device>) {
         ] {
             check_disturbed(make, &arrivals, what);
         }
+    }
+}
+
+/// Checks that the reads of `arrivals`, one after the other, are served at once as they come back where they are submitted.
+fn check_served(make: &dyn Fn() -> Box<dyn Device>, arrivals: &[Arrival]) {
+    let (mut plain, mut device, mut now) = (make(), make(), 0);
+    let reads = arrivals.iter().filter(|(_, request)| request.op == Op::Read);
+    for (tag, &(_, read)) in (0..).zip(reads) {
+        let (mut expected, mut events) = (Vec::new(), Vec::new());
+        plain.submit(now, tag, read);
+        let end = plain.proceed(Nanos::MAX - 1, &mut expected).expect("a read comes back");
+        // Every other time it would end too late.
+        let limit = end - tag % 2;
+        let mut spent = Spent::NONE;
+        if let Some(at) = device.serve(now, tag, read, limit, &mut spent) {
+            assert!(at <= limit, "it serves at once what ends later");
+            events.push(Event::Done { tag, at, result: Ok(()), spent });
+        } else {
+            device.proceed(Nanos::MAX - 1, &mut events);
+        }
+        assert_eq!(events, expected, "served at once a read ends in another way");
+        assert_eq!(device.next_event(), plain.next_event());
+        now = end;
     }
 }
 

@@ -13,7 +13,8 @@ pub use recorder::{Ended, Recorded, Recorder};
 
 use crate::outbox::earlier;
 use crate::workload::{Jobs, Name, Next, Workload};
-use crate::{Advance, Counters, Device, Event, Nanos, Part, Processor};
+use crate::{Advance, Counters, Device, Event, Nanos, Part, Processor, Spent};
+use block::{Op, Request};
 use hdrhistogram::Histogram;
 
 /// The result of one run of a workload. Its size does not depend on the number of requests.
@@ -161,10 +162,7 @@ fn driven<W: Workload + ?Sized>(
     enough: &mut dyn FnMut(&Batches) -> bool,
     stop: &dyn Fn() -> bool,
 ) -> Option<Recorded> {
-    let streams = workload.streams();
-    let mut recorder = if streams == 0 { Recorder::new() } else { Recorder::apart(streams) };
-    let mut events = Vec::new();
-    let mut names: Vec<Name> = Vec::new();
+    let mut run = Driven::new(processor, device, workload);
     let mut now = 0;
     // When to ask the workload, if nothing comes back before.
     let mut wake = Some(now);
@@ -173,65 +171,133 @@ fn driven<W: Workload + ?Sized>(
         go_on(&mut unasked, STEP_REQUESTS, stop)?;
         while wake.is_some_and(|at| at <= now) {
             go_on(&mut unasked, 1, stop)?;
-            wake = match workload.next(now) {
-                Next::Issue(name, request) => {
-                    if workload.counts() != recorder.is_counting() {
-                        recorder.turn(now, counted(device, processor));
-                    }
-                    let tag = recorder.started(now, &request);
-                    if tag as usize == names.len() {
-                        names.push(name);
-                    }
-                    names[tag as usize] = name;
-                    if streams > 0 {
-                        recorder.came(tag, workload.came(name));
-                    }
-                    device.submit(now, tag, request.parted());
-                    Some(now)
-                }
-                Next::Work(name, work_ns) => {
-                    let (_, end) = processor.work(now, work_ns);
-                    workload.worked(end, name);
-                    Some(now)
-                }
-                Next::At(at) => Some(at),
-                Next::Nothing => None,
-            }
+            wake = run.ask(&mut now);
         }
-        if wake.is_none() && !recorder.is_busy() {
+        if wake.is_none() && !run.recorder.is_busy() {
             break;
         }
         // Until the workload is to be asked, or a batch is over, all depends on what the device gives.
-        let boundary = if ended.is_none() { recorder.boundary_ns() } else { Nanos::MAX };
-        let came = device.proceed(wake.unwrap_or(Nanos::MAX).min(boundary - 1), &mut events);
-        now = if let Some(at) = came {
+        let boundary = if ended.is_none() { run.recorder.boundary_ns() } else { Nanos::MAX };
+        let limit = wake.unwrap_or(Nanos::MAX).min(boundary - 1);
+        now = if let Some(at) = run.device.proceed(limit, &mut run.events) {
             at
         } else {
-            let Some(next) = earlier(wake, device.next_event()) else { break };
+            let Some(next) = earlier(wake, run.device.next_event()) else { break };
             if next >= boundary {
-                ended = recorder.pass(next, &|| counted(device, processor), enough);
+                ended = run.recorder.pass(next, &|| counted(&*run.device, processor), enough);
                 wake = wake.filter(|_| ended.is_none());
             }
-            device.advance(next, &mut events);
+            run.device.advance(next, &mut run.events);
             next
         };
-        for event in &events {
-            match event {
-                Event::Done { tag, at, result, spent } => {
-                    recorder.ended(*tag, *at, result.is_ok(), spent);
-                    workload.done(*at, names[*tag as usize]);
-                    wake = Some(now).filter(|_| ended.is_none());
-                }
-                Event::Lost { .. } => recorder.settled(true),
-                Event::Durable { .. } => recorder.settled(false),
-            }
+        if run.take_events() {
+            wake = Some(now).filter(|_| ended.is_none());
         }
-        events.clear();
     }
-    let (mut counters, cpu_busy_ns) = counted(device, processor);
+    let (mut counters, cpu_busy_ns) = counted(run.device, processor);
     // Disks may still write what their caches hold.
     counters.close_at(now);
-    Some(recorder.finish((counters, cpu_busy_ns), ended))
+    Some(run.recorder.finish((counters, cpu_busy_ns), ended))
+}
+
+/// A device, what drives it, and what is recorded.
+struct Driven<'a, W: ?Sized> {
+    processor: &'a Processor,
+    device: &'a mut dyn Device,
+    workload: &'a mut W,
+    recorder: Recorder,
+    events: Vec<Event>,
+    /// The workload's name for the request with each tag.
+    names: Vec<Name>,
+    /// Whether streams are recorded apart.
+    are_apart: bool,
+    /// Where the time of what was served at once went.
+    spent: Spent,
+}
+
+impl<'a, W: Workload + ?Sized> Driven<'a, W> {
+    fn new(processor: &'a Processor, device: &'a mut dyn Device, workload: &'a mut W) -> Self {
+        let streams = workload.streams();
+        Driven {
+            processor,
+            device,
+            workload,
+            recorder: if streams == 0 { Recorder::new() } else { Recorder::apart(streams) },
+            events: Vec::new(),
+            names: Vec::new(),
+            are_apart: streams > 0,
+            spent: Spent::NONE,
+        }
+    }
+
+    /// Does what the workload wants `now`; returns when to ask it again, if nothing comes back before. What it waits for
+    /// alone may be served at once: then it is as late.
+    #[inline]
+    fn ask(&mut self, now: &mut Nanos) -> Option<Nanos> {
+        match self.workload.next(*now) {
+            Next::Issue(name, request) => {
+                *now = self.issue(*now, name, &request);
+                Some(*now)
+            }
+            Next::Work(name, work_ns) => {
+                let (_, end) = self.processor.work(*now, work_ns);
+                self.workload.worked(end, name);
+                Some(*now)
+            }
+            Next::At(at) => Some(at),
+            Next::Nothing => None,
+        }
+    }
+
+    /// The workload has issued `request`. Returns when it was served, where that was at once; otherwise it is in flight `now`.
+    #[inline]
+    fn issue(&mut self, now: Nanos, name: Name, request: &Request) -> Nanos {
+        if self.workload.counts() != self.recorder.is_counting() {
+            self.recorder.turn(now, counted(self.device, self.processor));
+        }
+        let tag = self.recorder.next_tag();
+        let is_alone = !self.recorder.is_busy() && request.op == Op::Read && self.workload.waits();
+        if is_alone && !self.are_apart {
+            // What ends in another batch is counted when that has begun.
+            let limit = self.recorder.boundary_ns() - 1;
+            let served = self.device.serve(now, tag, request.parted(), limit, &mut self.spent);
+            if let Some(at) = served {
+                self.recorder.served(now, at, request.sectors, &self.spent);
+                self.workload.done(at, name);
+                return at;
+            }
+        } else {
+            self.device.submit(now, tag, request.parted());
+        }
+        self.recorder.started(now, request);
+        if tag as usize == self.names.len() {
+            self.names.push(name);
+        }
+        self.names[tag as usize] = name;
+        if self.are_apart {
+            self.recorder.came(tag, self.workload.came(name));
+        }
+        now
+    }
+
+    /// Tells the workload and the recorder what came; returns whether anything is done.
+    #[inline]
+    fn take_events(&mut self) -> bool {
+        let mut is_done = false;
+        for event in &self.events {
+            match event {
+                Event::Done { tag, at, result, spent } => {
+                    self.recorder.ended(*tag, *at, result.is_ok(), spent);
+                    self.workload.done(*at, self.names[*tag as usize]);
+                    is_done = true;
+                }
+                Event::Lost { .. } => self.recorder.settled(true),
+                Event::Durable { .. } => self.recorder.settled(false),
+            }
+        }
+        self.events.clear();
+        is_done
+    }
 }
 
 /// The device's counters, and the processor's work so far.

@@ -4,7 +4,7 @@
 use crate::bus::Bus;
 use crate::drive::Drive;
 use crate::due::Due;
-use crate::{Counters, Device, Disturbance, Event, Geometry, Nanos, Tag};
+use crate::{Counters, Device, Disturbance, Event, Geometry, Nanos, Spent, Tag};
 use block::Request;
 
 /// Drives and the buses that they are attached to. Its targets are the drives.
@@ -57,6 +57,29 @@ impl Device for Shelf {
         if !waits {
             self.due.set(target, drive.next_event());
         }
+    }
+
+    fn serve(
+        &mut self,
+        now: Nanos,
+        tag: Tag,
+        request: Request,
+        limit: Nanos,
+        spent: &mut Spent,
+    ) -> Option<Nanos> {
+        self.geometry.check(&request);
+        let target = request.target as usize;
+        let (drive, bus) = &mut self.drives[target];
+        // What a drive writes from its buffer may end while this goes on.
+        if self.due.first().is_some() || !drive.is_up() {
+            self.submit(now, tag, request);
+            return None;
+        }
+        let served = drive.serve(now, tag, &request, limit, &mut self.buses[*bus], spent);
+        if let Some(next) = drive.next_event() {
+            self.due.set(target, Some(next));
+        }
+        served
     }
 
     fn next_event(&self) -> Option<Nanos> {

@@ -29,6 +29,11 @@ pub trait Workload {
         unreachable!("it asks for no work, and {name} is to be done at {at}");
     }
 
+    /// Whether it wants nothing, whenever it is asked, until all that it has issued is back.
+    fn waits(&self) -> bool {
+        false
+    }
+
     /// How many streams it has that are recorded apart; 0 where all are one.
     fn streams(&self) -> usize {
         0

@@ -195,6 +195,34 @@ impl Drive {
         false
     }
 
+    /// Whether it can serve at once what is served well: it has not failed.
+    pub(crate) fn is_up(&self) -> bool {
+        !self.failed
+    }
+
+    /// [`crate::Device::serve`], while it is up and nothing is due here.
+    #[inline]
+    pub(crate) fn serve(
+        &mut self,
+        now: Nanos,
+        tag: Tag,
+        read: &Request,
+        limit: Nanos,
+        bus: &mut Bus,
+        spent: &mut Spent,
+    ) -> Option<Nanos> {
+        debug_assert!(self.next_event().is_none() && !self.is_busy(), "something else is due");
+        self.busy_since = Some(now);
+        self.begin(now, tag, read, now, bus);
+        match self.phase {
+            Phase::Finish { at } if at <= limit && self.current.result.is_ok() => {
+                self.finish_lone_read(at, spent);
+                Some(at)
+            }
+            _ => None,
+        }
+    }
+
     #[inline]
     pub(crate) fn next_event(&self) -> Option<Nanos> {
         let own = match self.phase {

@@ -1,7 +1,7 @@
 //! How a drive serves a command, from start to end.
 
 use super::{Bus, Current, Drive, Phase, Waiting};
-use crate::{Event, Nanos, Part, Tag};
+use crate::{Event, Nanos, Part, Spent, Tag};
 use block::{Op, Request};
 
 impl Drive {
@@ -97,6 +97,18 @@ impl Drive {
             self.begin(now, tag, &request, arrived, bus);
         }
         self.destage_next(now);
+    }
+
+    /// The read in service is done, it went well, and no other command waits.
+    #[inline]
+    pub(super) fn finish_lone_read(&mut self, now: Nanos, spent: &mut Spent) {
+        debug_assert_eq!(self.ledger.charged_to(), now);
+        *spent = self.ledger.take();
+        self.phase = Phase::Idle;
+        self.counters.commands += 1;
+        self.counters.sectors_read += u64::from(self.current.request.sectors);
+        self.destage_next(now);
+        self.note_work(now);
     }
 
     fn finish_discard(&mut self, now: Nanos, tag: Tag, request: &Request, out: &mut Vec<Event>) {

@@ -1,7 +1,7 @@
 //! A device by itself: nothing maps what is asked of it, so that it needs no array.
 
 use crate::host::Plugs;
-use crate::{Counters, Device, Disturbance, Event, Geometry, Nanos, Tag};
+use crate::{Counters, Device, Disturbance, Event, Geometry, Nanos, Spent, Tag};
 use block::Request;
 
 /// The first sectors of the one target of `D`, as who sends with plugs reaches them.
@@ -37,6 +37,19 @@ impl<D: Device> Device for Alone<D> {
         self.geometry.check(&request);
         self.plugs.begin(&request);
         self.below.submit(now, tag, request);
+    }
+
+    fn serve(
+        &mut self,
+        now: Nanos,
+        tag: Tag,
+        request: Request,
+        limit: Nanos,
+        spent: &mut Spent,
+    ) -> Option<Nanos> {
+        self.geometry.check(&request);
+        self.plugs.begin(&request);
+        self.below.serve(now, tag, request, limit, spent)
     }
 
     fn next_event(&self) -> Option<Nanos> {

@@ -31,10 +31,22 @@ pub struct Batches {
     width_ns: Nanos,
     closed: Vec<Batch>,
     open: Batch,
+    /// What was done until it began.
+    before: Done,
     /// Writes that caches held before what counts began.
     held_before: u64,
     /// Those of each stream that is recorded apart.
     streams: Vec<Batches>,
+}
+
+/// What reads and writes have done since a run began: how many, with how many bytes, how long they took in all, and how much
+/// of that they waited for bitmaps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Done {
+    pub(super) requests: u64,
+    pub(super) bytes: u64,
+    pub(super) latency_ns: u128,
+    pub(super) bitmap_ns: u128,
 }
 
 impl Default for Batches {
@@ -43,6 +55,7 @@ impl Default for Batches {
             width_ns: WIDTH_NS,
             closed: Vec::new(),
             open: Batch::default(),
+            before: Done::default(),
             held_before: 0,
             streams: Vec::new(),
         }
@@ -111,8 +124,20 @@ impl Batches {
         &mut self.open
     }
 
-    /// The current one is over.
-    pub(super) fn close(&mut self) {
+    /// The current one is over. What was `done` until now less what was until it began is of it: no request is counted here by
+    /// itself.
+    pub(super) fn close_after(&mut self, done: Done) {
+        let before = std::mem::replace(&mut self.before, done);
+        let nanos = |all: u128, before: u128| Nanos::try_from(all - before).unwrap_or(Nanos::MAX);
+        self.open.requests = done.requests - before.requests;
+        self.open.bytes = done.bytes - before.bytes;
+        self.open.latency_ns = nanos(done.latency_ns, before.latency_ns);
+        self.open.bitmap_ns = nanos(done.bitmap_ns, before.bitmap_ns);
+        self.close();
+    }
+
+    /// The current one, whose requests were counted one by one, is over.
+    fn close(&mut self) {
         let held_writes = self.open.held_writes.saturating_sub(self.held_before);
         self.closed.push(Batch { held_writes, ..self.open });
         self.open = Batch { held_writes: self.open.held_writes, ..Batch::default() };

@@ -1,5 +1,6 @@
 //! Records what a run does: the result so far, batches of completions, and marks to leave out a beginning.
 
+use super::batches::Done;
 use super::earliest::{Earliest, Latency, Sort};
 use super::tally::Tally;
 use super::{Batches, Outcome, StreamOutcome};
@@ -154,13 +155,25 @@ impl Recorder {
         }
     }
 
+    /// The tag of the request that starts next.
+    #[inline]
+    pub(super) fn next_tag(&self) -> u64 {
+        self.free.last().map_or(self.started.len() as u64, |tag| *tag)
+    }
+
+    /// What starts `now` ends the time in which nothing was in flight.
+    #[inline]
+    fn end_idling(&mut self, now: Nanos) {
+        if self.in_flight == 0 && self.stretch.is_on {
+            self.outcome.idle_ns += now - self.last_end;
+        }
+    }
+
     /// A request starts; returns its tag.
     #[inline]
     pub fn started(&mut self, now: Nanos, request: &block::Request) -> u64 {
         let counts = self.stretch.is_on;
-        if self.in_flight == 0 && counts {
-            self.outcome.idle_ns += now - self.last_end;
-        }
+        self.end_idling(now);
         self.in_flight += 1;
         let bytes = match request.op {
             Op::Read | Op::Write { .. } => u64::from(request.sectors) * SECTOR_BYTES,
@@ -179,6 +192,45 @@ impl Recorder {
             self.started.push((now, bytes, sort, counts));
             self.started.len() as u64 - 1
         }
+    }
+
+    /// A read that came at `start`, while nothing was in flight, was served well by `at`: as if it had started and ended.
+    /// Streams are not recorded apart.
+    #[inline]
+    pub(super) fn served(&mut self, start: Nanos, at: Nanos, sectors: u32, spent: &Spent) {
+        self.end_idling(start);
+        self.last_end = at;
+        if !self.stretch.is_on {
+            return;
+        }
+        self.outcome.elapsed_ns = at - self.stretch.from;
+        debug_assert_eq!(spent.total(), at - start, "what was spent is not the latency: {spent:?}");
+        let whole_ns = at - start;
+        let latency = Latency { sort: Sort::Read, stream: None, whole_ns, served_ns: whole_ns };
+        self.earliest.push(latency);
+        self.moved(0, u64::from(sectors) * SECTOR_BYTES, whole_ns, spent);
+    }
+
+    /// A read (0) or a write (1) went well.
+    #[inline]
+    fn moved(&mut self, direction: usize, bytes: u64, latency_ns: Nanos, spent: &Spent) {
+        let of = &mut self.outcome.directions[direction];
+        self.tallies[direction].note(latency_ns, &mut of.latency_ns);
+        of.count(bytes);
+        // No part is longer than the latency, so that none of the sums overflows before that of latencies.
+        if let Some(sum) = self.latencies_ns.checked_add(latency_ns) {
+            self.latencies_ns = sum;
+        } else {
+            self.take_in_spent();
+            self.latencies_ns = latency_ns;
+        }
+        self.spent += *spent;
+    }
+
+    /// Puts where the time of the last requests went into the outcome.
+    #[cold]
+    fn take_in_spent(&mut self) {
+        self.outcome.take_in(std::mem::take(&mut self.spent));
     }
 
     /// The request with this tag came back, successful or not; `spent` says where its time went.
@@ -217,21 +269,13 @@ impl Recorder {
             Sort::Modify => 1,
         };
         outcome.note_of_stream(&latency);
-        self.tallies[direction].note(latency_ns, &mut outcome.directions[direction].latency_ns);
-        outcome.directions[direction].count(bytes);
         if let Some(came) = came {
             outcome.streams[came.stream].directions[direction].count(bytes);
             // What waited for a flush of its own stream did so in the program's queue.
             self.spent.add(Part::QUEUE, start - came.at);
             self.batches.of_stream(came.stream).count(bytes, latency_ns, spent);
         }
-        self.batches.open().count(bytes, latency_ns, spent);
-        // No part is longer than the latency, so that none of the sums overflows before that of latencies.
-        self.latencies_ns = self.latencies_ns.checked_add(latency_ns).unwrap_or_else(|| {
-            self.outcome.take_in(std::mem::take(&mut self.spent));
-            latency_ns
-        });
-        self.spent += *spent;
+        self.moved(direction, bytes, latency_ns, spent);
     }
 
     /// A successful write is durable, or `lost`.
@@ -268,7 +312,7 @@ impl Recorder {
         while self.boundary_ns() <= now {
             let at = self.boundary_ns();
             self.batches.open().held_bytes = self.held_bytes(&count().0);
-            self.batches.close();
+            self.batches.close_after(self.done());
             if self.batches.due() && enough(&self.batches) {
                 self.pour();
                 let outcome = self.until(at, self.outcome.clone(), count());
@@ -288,6 +332,19 @@ impl Recorder {
             self.marks.drain(..first);
         }
         None
+    }
+
+    /// What was done until now.
+    fn done(&self) -> Done {
+        let spent = |part: Part| self.outcome.spent_ns[part.index()] + u128::from(self.spent[part]);
+        let [reads, writes] = &self.outcome.directions;
+        Done {
+            requests: reads.requests + writes.requests,
+            bytes: reads.bytes + writes.bytes,
+            // All of a latency is spent on something.
+            latency_ns: Part::all().map(spent).sum(),
+            bitmap_ns: spent(Part::BITMAP),
+        }
     }
 
     /// What buffers of drives hold more than when what counts began, in bytes of requests: of what they have taken since then,

@@ -95,6 +95,7 @@ fn batches_are_of_equal_length_and_add_up() {
     let each = batches.width_ns() / SERVICE_NS;
     assert!(closed.iter().all(|batch| batch.requests.abs_diff(each) <= 1), "{closed:?}");
     assert!(closed.iter().all(|batch| batch.held_writes == 0));
+    assert!(closed.iter().all(|batch| batch.latency_ns == batch.requests * SERVICE_NS));
     let bytes: u64 = closed.iter().map(|batch| batch.bytes).sum();
     assert!(recorded.outcome.bytes - bytes < 2 * each * 4096);
 }

@@ -97,6 +97,14 @@ impl Workload for Jobs {
         self.streams[job].done(now, name);
     }
 
+    #[inline]
+    fn waits(&self) -> bool {
+        match &self.streams[..] {
+            [only] => only.waits() && !self.has_background,
+            _ => false,
+        }
+    }
+
     fn worked(&mut self, at: Nanos, name: Name) {
         let (job, name) = job_of(name);
         self.streams[job].worked(at, name);

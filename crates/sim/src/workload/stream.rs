@@ -390,6 +390,7 @@ impl RunningStream {
     }
 
     /// What has this name came back, of a stream that is not plain or is flushing.
+    #[inline(never)]
     fn other_done(&mut self, now: Nanos, name: Name) {
         if name == self.flush_name() {
             self.flushing = false;
@@ -466,6 +467,11 @@ impl Workload for RunningStream {
         } else {
             self.next_plain(now)
         }
+    }
+
+    #[inline]
+    fn waits(&self) -> bool {
+        self.is_plain && !self.flushing && self.free.is_empty()
     }
 
     fn worked(&mut self, at: Nanos, _: Name) {

@@ -3,8 +3,8 @@
 use block::layout::Stripe;
 use block::{Level, Op, Request};
 use sim::{
-    Advance, Array, Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Server, Tag,
-    contract, step_by_step,
+    Advance, Array, Counters, Device, Disturbance, Driver, Event, Geometry, Nanos, Server, Spent,
+    Tag, contract, step_by_step,
 };
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,6 +25,8 @@ enum Wrong {
     NeverRecovers,
     /// What is done when a drive breaks is lost, whatever holds it.
     LosesTheRest,
+    /// A read that is served at once takes no time.
+    ServesForNothing,
 }
 
 /// Serves as `below` does, but for one thing.
@@ -75,6 +77,21 @@ impl<D: Device> Device for Cheat<D> {
         if self.wrong == Wrong::NeverRecovers && self.broken {
             self.below.disturb(now, damage);
         }
+    }
+
+    fn serve(
+        &mut self,
+        now: Nanos,
+        tag: Tag,
+        request: Request,
+        _: Nanos,
+        _: &mut Spent,
+    ) -> Option<Nanos> {
+        if self.wrong == Wrong::ServesForNothing {
+            return Some(now);
+        }
+        self.submit(now, tag, request);
+        None
     }
 
     fn next_event(&self) -> Option<Nanos> {
@@ -184,11 +201,12 @@ fn honest_devices_pass() {
 
 #[test]
 fn devices_that_cheat_are_caught() {
-    let cases: [(Check, Make<'_>, &str); 8] = [
+    let cases: [(Check, Make<'_>, &str); 9] = [
         (contract::check, &|| server(Wrong::FlushesEarly), "a flush is done"),
         (contract::check, &|| server(Wrong::NeverSettles(Op::WRITE)), "neither durable nor lost"),
         (contract::check, &|| server(Wrong::NeverSettles(Op::Discard)), "neither durable nor lost"),
         (contract::check, &|| server(Wrong::NeverSettles(Op::Zeroes)), "neither durable nor lost"),
+        (contract::check, &|| server(Wrong::ServesForNothing), "ends in another way"),
         (contract::check_medium_errors, &|| server(Wrong::ReadsAnything), "cannot read is read"),
         (contract::check_medium_errors, &|| server(Wrong::NeverRecovers), "still cannot be read"),
         (contract::check_redundant, &|| pair("stripe", Wrong::Nothing), "a request fails"),

@@ -30,6 +30,7 @@ mod physical;
 mod queueing;
 mod raid_controller;
 mod reference;
+mod served;
 mod side_by_side;
 mod smr;
 mod spool;
