@@ -48,6 +48,7 @@ pub use question::candidate::Candidate;
 pub use question::capacity::capacity_bytes;
 pub use question::drives::{self, Drives};
 pub use question::posed::Posed;
+pub use question::saved::Saved;
 pub use question::{Question, files, work};
 pub use reasons::counterfactual::Reason;
 pub use reasons::factors::{Decides, FactorShare};

@@ -13,6 +13,7 @@ pub(crate) mod in_flight;
 pub(crate) mod mixed_sizes;
 pub(crate) mod posed;
 pub(crate) mod provisioned;
+pub(crate) mod saved;
 pub(crate) mod settings;
 pub mod work;
 

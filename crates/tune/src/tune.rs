@@ -347,6 +347,7 @@ pub(crate) fn plan<'a>(
         max_sectors_kib: None,
         is_nvme: is_nvme(disk),
         is_flash: !disk.is_rotational(),
+        is_scsi: question.drives.is_scsi(),
         is_of_cloud: danger::is_of_cloud(disk),
         volumes: volumes(&question.drives.drive, question.members() + question.spares),
         fio: Fio::of(question, &best.level),

@@ -458,6 +458,7 @@ mod tests {
             read_ahead_kib: None,
             max_sectors_kib: None,
             is_flash: false,
+            is_scsi: false,
             is_nvme: false,
             is_of_cloud: false,
             volumes: None,

@@ -359,6 +359,10 @@ fn plan_of<'a>(
         read_ahead_kib: volume.read_ahead.0.map(|sectors| sectors / 2),
         max_sectors_kib: most,
         is_flash: !volume.members.iter().any(Member::is_rotational),
+        is_scsi: match question {
+            Some(question) => question.drives.is_scsi(),
+            None => volume.members.iter().filter_map(Member::drive).any(|drive| drive.is_scsi()),
+        },
         is_nvme: volume.members.iter().all(|of| of.drive().is_some_and(|drive| is_nvme(drive))),
         is_of_cloud: volume
             .members
