@@ -19,7 +19,7 @@ pub struct Drives {
     /// says it.
     pub devices: Vec<String>,
     /// Whether they take SCSI's commands, where an inventory says it.
-    scsi: Option<bool>,
+    pub(crate) scsi: Option<bool>,
     /// What the system has by a name already, or mounted: what is built is called otherwise.
     pub names_taken: BTreeSet<String>,
 }

@@ -1,6 +1,7 @@
 //! A question as the file that `--save` writes of it, and the question of such a file: `ileave tune FILE` asks the same.
 
 use crate::danger::hours;
+use crate::question::as_experiment::HOST;
 use crate::question::drives::Drives;
 use crate::question::files::of_files;
 use crate::question::work::{NAMED, ON_FILES, Work};
@@ -13,6 +14,9 @@ use toml::{Table, Value};
 
 /// What begins the name of an experiment that was made of a question.
 const NAME: &str = "tune-";
+
+/// The keys of the volume that the question chooses, and that say nothing of the work.
+const CHOSEN: [&str; 4] = ["drives", "level", "interleave", "stripe_cache"];
 
 /// The question that a file was written of, and the file systems of `--fs`, where there are some.
 #[derive(Clone, Debug)]
@@ -109,6 +113,11 @@ struct OfFile<'a> {
     ask: &'a Table,
 }
 
+/// Whether work has a host of its own.
+fn names_host(tables: &Table) -> bool {
+    tables.get("host").is_some_and(|host| host.get("name").is_some())
+}
+
 impl OfFile<'_> {
     fn text(&self, key: &str) -> Option<&str> {
         self.ask.get(key)?.as_str()
@@ -140,8 +149,17 @@ impl OfFile<'_> {
         let found = found.ok();
         let mut tables = self.tables.clone();
         tables.remove("ask");
+        if let Some(volume) = tables.get_mut("volume").and_then(Value::as_table_mut) {
+            CHOSEN.iter().for_each(|key| drop(volume.remove(*key)));
+        }
         let name = tables.get("name").and_then(Value::as_str).unwrap_or_default();
         let name = name.strip_prefix(NAME).unwrap_or(name).to_string();
+        // A host that the work does not name is the usual one, and no condition of its own.
+        let own = found.as_ref().is_some_and(|work| names_host(&work.tables));
+        let host = tables.get_mut("host").and_then(Value::as_table_mut);
+        if let Some(host) = host.filter(|host| !own && host.get("name") == Some(&HOST.into())) {
+            host.remove("name");
+        }
         if let Some(objective) = found.as_ref().and_then(|work| work.tables.get("objective")) {
             tables.insert("objective".into(), objective.clone());
         }
@@ -320,6 +338,19 @@ mod tests {
                 same(&question(drives, work, 1));
             }
         }
+    }
+
+    #[test]
+    fn file_systems_are_asked_about_again() {
+        let drives = Drives::read("4x 980-pro-1tb").unwrap();
+        let work = Work::of_files("mail").unwrap();
+        let asked = Question { survive: 1, price_usd: Some(90.0), ..Question::new(drives, work) };
+        let file_systems = ["ext4", "xfs"].map(String::from);
+        let text = of_files(&asked, &file_systems).unwrap().text;
+        let saved = Saved::read("saved.toml", &text.parse().unwrap()).unwrap();
+        assert_eq!(saved.file_systems, file_systems);
+        assert_eq!((saved.question.survive, saved.question.price_usd), (1, Some(90.0)));
+        assert_eq!(saved.text().unwrap(), text);
     }
 
     /// Who has changed the file asks about its own layouts.
