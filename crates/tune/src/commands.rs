@@ -19,7 +19,7 @@ mod terraform;
 
 use crate::beside::bitmap::Remembered;
 use block::layout::{Level, Redundancy, Spread};
-use caches::By;
+pub use caches::CacheBy;
 pub(crate) use caches::CachesOff;
 pub(crate) use file_systems::{ChosenFileSystem, Stripes};
 pub use fio::Fio;
@@ -81,10 +81,8 @@ pub struct Plan<'a> {
     pub read_ahead_kib: Option<u64>,
     /// The largest request that reaches the array, where the experiment chose it.
     pub max_sectors_kib: Option<u64>,
-    /// Whether the drives are flash: hdparm(8) turns off no cache of those with a queue of their own.
-    pub is_flash: bool,
-    /// Whether they take SCSI's commands, as on SAS.
-    pub is_scsi: bool,
+    /// Which commands turn off the drives' caches.
+    pub cache_by: CacheBy,
     /// Whether they are on `NVMe`, by themselves and not a cloud's volumes.
     pub is_nvme: bool,
     /// Whether a cloud's machine has them, as volumes or as its own: it is to start, too, where they are gone.
@@ -185,22 +183,13 @@ impl Plan<'_> {
     pub(crate) fn caches_line(&self) -> Option<(String, String)> {
         let is_said = self.caches_off == Some(CachesOff::Measured) && self.volumes.is_none();
         is_said.then(|| {
-            let by = self.cache_by().word();
+            let by = self.cache_by.word();
             let text = format!(
                 "off: that is what was measured, and what the commands build ({by}); to ask about caches that are on, write \
                  [write_cache=true] after the drive's name"
             );
             ("write caches".into(), text)
         })
-    }
-
-    /// Which commands the drives' caches are turned off by.
-    fn cache_by(&self) -> By {
-        match (self.is_scsi, self.is_flash) {
-            (true, _) => By::Scsi,
-            (false, true) => By::NvmeOrAta,
-            (false, false) => By::Ata,
-        }
     }
 
     /// What the other commands have the drives from.
@@ -251,7 +240,7 @@ impl Plan<'_> {
         commands.push(self.named_drives(self.example()));
         // Nobody switches a cache behind a network.
         if let (Some(off), None) = (self.caches_off, &self.volumes) {
-            let by = self.cache_by();
+            let by = self.cache_by;
             let line = format!("for disk in $disks; do {}; done", by.command());
             commands.push(build(&off.why(by), line));
         }
@@ -488,7 +477,8 @@ mod tests {
     #[test]
     fn caches_of_flash_are_not_hdparm_s() {
         let said = |is_flash: bool, off: CachesOff| {
-            let plan = Plan { caches_off: Some(off), is_flash, ..plan("md-raid10", 4) };
+            let cache_by = CacheBy::of(false, is_flash);
+            let plan = Plan { caches_off: Some(off), cache_by, ..plan("md-raid10", 4) };
             let commands = plan.drives();
             let own = commands.iter().find(|command| command.line.contains("hdparm -W0")).unwrap();
             (own.what.clone(), plan.caches_line().map(|(_, text)| text))
@@ -521,8 +511,7 @@ mod tests {
             scheduler: None,
             read_ahead_kib: None,
             max_sectors_kib: None,
-            is_flash: false,
-            is_scsi: false,
+            cache_by: CacheBy::Ata,
             is_nvme: false,
             is_of_cloud: false,
             volumes: None,
@@ -621,7 +610,7 @@ mod tests {
                 read_ahead_kib: Some(4096),
                 max_sectors_kib: Some(512),
                 caches_off: Some(CachesOff::Asked),
-                is_flash: true,
+                cache_by: CacheBy::NvmeOrAta,
                 ..plan("md-raid10-n3", 8)
             },
         ] {
@@ -676,8 +665,11 @@ mod tests {
     #[test]
     fn caches_on_sas_are_turned_off_by_scsis_command() {
         let line = |is_scsi: bool| {
-            let plan =
-                Plan { caches_off: Some(CachesOff::Measured), is_scsi, ..plan("md-raid10", 4) };
+            let plan = Plan {
+                caches_off: Some(CachesOff::Measured),
+                cache_by: CacheBy::of(is_scsi, false),
+                ..plan("md-raid10", 4)
+            };
             let commands = plan.drives();
             let own = commands.iter().find(|of| of.line.starts_with("for disk in")).unwrap();
             (own.line.clone(), own.what.clone(), plan.caches_line().unwrap().1)

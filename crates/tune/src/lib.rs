@@ -39,7 +39,7 @@ pub use beside::block_size::Blocks;
 pub use beside::mount::Mount;
 pub use beside::read_ahead::ReadAhead;
 pub use beside::scheduler::Scheduler;
-pub use commands::{Command, Fio, Plan};
+pub use commands::{CacheBy, Command, Fio, Plan};
 pub use danger::{drive_facts, hours};
 pub use doubt::Doubt;
 pub use front::row::FrontRow;

@@ -286,8 +286,9 @@ fn asked(question: Question, file_systems: &[String], flags: &TuneFlags) -> Resu
 /// What a file asks: the question that it was written of, or which of its own layouts to choose. Flags that change its layouts, or
 /// bring the results of a run of it, are of an experiment.
 fn of_file(file: &Path, flags: &TuneFlags) -> Result<Asked> {
+    let is_on_other = !flags.on.is_empty() && flags.confirm.is_none();
     let is_of_layouts =
-        flags.results.is_some() || !flags.set.is_empty() || !flags.choose.is_empty();
+        flags.results.is_some() || !flags.set.is_empty() || !flags.choose.is_empty() || is_on_other;
     let Some(saved) = Saved::open(file).filter(|_| !is_of_layouts) else {
         return Ok(Asked::Experiment(Box::new(posed(file, flags)?)));
     };

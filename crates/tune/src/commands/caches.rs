@@ -20,16 +20,16 @@ impl CachesOff {
     }
 
     /// Why a command turns them off, and what leaving it out would mean.
-    pub(super) fn why(self, by: By) -> String {
+    pub(super) fn why(self, by: CacheBy) -> String {
         // What hdparm.conf(5) sets is of ATA; an NVMe drive need not keep a feature that was set.
         let kept = match by {
-            By::NvmeOrAta => "for after a restart, let a unit of systemd run this line",
-            By::Ata => "for after a restart, use a udev rule or hdparm.conf",
-            By::Scsi => "the drives keep that (`--save`)",
+            CacheBy::NvmeOrAta => "for after a restart, let a unit of systemd run this line",
+            CacheBy::Ata => "for after a restart, use a udev rule or hdparm.conf",
+            CacheBy::Scsi => "the drives keep that (`--save`)",
         };
         match self {
             CachesOff::Asked => format!("write caches off, as was asked; {kept}"),
-            CachesOff::Measured if by == By::NvmeOrAta => format!(
+            CachesOff::Measured if by == CacheBy::NvmeOrAta => format!(
                 "write caches off, as it was measured; {kept}. Leave it out to keep them on: a power cut then loses \
                  acknowledged writes that were not flushed"
             ),
@@ -43,7 +43,7 @@ impl CachesOff {
 
 /// Which commands a drive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub enum CacheBy {
     /// A disk's on SATA, or older.
     Ata,
     /// A drive's on SAS, or another transport of SCSI: hdparm(8) is of ATA, and fails.
@@ -52,24 +52,33 @@ pub(super) enum By {
     NvmeOrAta,
 }
 
-impl By {
+impl CacheBy {
+    /// Of drives that take SCSI's commands or not, and are flash or not.
+    pub(crate) fn of(is_scsi: bool, is_flash: bool) -> CacheBy {
+        match (is_scsi, is_flash) {
+            (true, _) => CacheBy::Scsi,
+            (false, true) => CacheBy::NvmeOrAta,
+            (false, false) => CacheBy::Ata,
+        }
+    }
+
     /// What turns off the cache of `$disk`.
     pub(super) fn command(self) -> &'static str {
         match self {
-            By::NvmeOrAta => {
+            CacheBy::NvmeOrAta => {
                 "case $disk in /dev/nvme*) nvme set-feature $disk -f 6 -v 0;; *) hdparm -W0 $disk;; esac"
             }
-            By::Ata => "hdparm -W0 $disk",
-            By::Scsi => "sdparm --clear=WCE --save $disk",
+            CacheBy::Ata => "hdparm -W0 $disk",
+            CacheBy::Scsi => "sdparm --clear=WCE --save $disk",
         }
     }
 
     /// The command's name, for a sentence.
     pub(super) fn word(self) -> &'static str {
         match self {
-            By::NvmeOrAta => "`nvme set-feature -f 6`, or `hdparm -W0`",
-            By::Ata => "`hdparm -W0`",
-            By::Scsi => "`sdparm --clear=WCE`",
+            CacheBy::NvmeOrAta => "`nvme set-feature -f 6`, or `hdparm -W0`",
+            CacheBy::Ata => "`hdparm -W0`",
+            CacheBy::Scsi => "`sdparm --clear=WCE`",
         }
     }
 }

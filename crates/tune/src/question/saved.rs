@@ -39,7 +39,7 @@ impl Question {
                 ask.insert(key.into(), value);
             }
         };
-        let count = |count: usize| Value::from(count as i64);
+        let count = |count: usize| Value::from(i64::try_from(count).unwrap_or(i64::MAX));
         put("drives", Some(format!("{}x{}", self.drives.count, self.drives.drive.name).into()));
         put("work", Some(self.work_asked().into()));
         let says_survive = !(self.is_survive_assumed && self.survive == 1);
@@ -150,7 +150,7 @@ impl OfFile<'_> {
         let mut tables = self.tables.clone();
         tables.remove("ask");
         if let Some(volume) = tables.get_mut("volume").and_then(Value::as_table_mut) {
-            CHOSEN.iter().for_each(|key| drop(volume.remove(*key)));
+            volume.retain(|key, _| !CHOSEN.contains(&key));
         }
         let name = tables.get("name").and_then(Value::as_str).unwrap_or_default();
         let name = name.strip_prefix(NAME).unwrap_or(name).to_string();
@@ -171,7 +171,7 @@ impl OfFile<'_> {
         let cache =
             |tables: &Table| tables.get("drive").and_then(|of| of.get("write_cache")).cloned();
         let names_caches = base.names_caches || cache(&tables) != cache(&base.tables);
-        let of_file = Work { names_caches, tables, ..base };
+        let of_file = Work { tables, names_caches, ..base };
         found.into_iter().chain([of_file]).collect()
     }
 
@@ -282,9 +282,9 @@ mod tests {
         let layouts: Vec<String> =
             asked.candidates().unwrap().0.iter().map(|of| format!("{of:?}")).collect();
         format!(
-            "{} {} {name} {past_the_page_cache:?} {names_caches} {survive} {is_survive_assumed} {capacity_bytes} {safe} {objective:?} \
-             {subject_to:?} {spares} {replaced_after_h:?} {are_spares_open} {spares_because:?} {price_usd:?} {budget_usd:?} {levels:?} \
-             {seed} {} {layouts:?}",
+            "{} {} {name} {past_the_page_cache:?} {names_caches} {survive} {is_survive_assumed} {capacity_bytes} \
+             {safe} {objective:?} {subject_to:?} {spares} {replaced_after_h:?} {are_spares_open} {spares_because:?} \
+             {price_usd:?} {budget_usd:?} {levels:?} {seed} {} {layouts:?}",
             drives.count,
             drives.drive.name,
             asked.text(|_| true).unwrap()
