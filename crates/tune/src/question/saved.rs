@@ -40,7 +40,7 @@ impl Question {
             }
         };
         let count = |count: usize| Value::from(i64::try_from(count).unwrap_or(i64::MAX));
-        put("drives", Some(format!("{}x{}", self.drives.count, self.drives.drive.name).into()));
+        put("all_drives", Some(format!("{}x{}", self.drives.count, self.drives.drive.name).into()));
         put("work", Some(self.work_asked().into()));
         let says_survive = !(self.is_survive_assumed && self.survive == 1);
         put("survive", says_survive.then(|| count(self.survive)));
@@ -50,7 +50,7 @@ impl Question {
         put("replace_after", self.replaced_after_h.map(|hours| format!("{hours}h").into()));
         put("price", self.price_usd.map(|usd| usd.to_string().into()));
         put("budget", self.budget_usd.map(|usd| usd.to_string().into()));
-        put("level", (!self.levels.is_empty()).then(|| texts(&self.levels)));
+        put("levels", (!self.levels.is_empty()).then(|| texts(&self.levels)));
         put("subject_to", (!self.subject_to.is_empty()).then(|| texts(&self.subject_to)));
         let beforehand = self.objective.as_deref().filter(|of| is_beforehand(of));
         put("objective", beforehand.map(|objective| objective.trim().into()));
@@ -85,7 +85,7 @@ impl Saved {
 
     pub(crate) fn read(origin: &str, tables: &Table) -> Option<Saved> {
         let of = OfFile { origin, tables, ask: tables.get("ask")?.as_table()? };
-        let drives = Drives::read(of.text("drives")?).ok()?;
+        let drives = Drives::read(of.text("all_drives")?).ok()?;
         let file_systems = of.file_systems();
         let works = of.works(&drives, !file_systems.is_empty());
         let questions = works.into_iter().filter_map(|work| of.question(drives.clone(), work).ok());
@@ -199,7 +199,7 @@ impl OfFile<'_> {
                 .transpose()?,
             price_usd: self.usd("price"),
             budget_usd: self.usd("budget"),
-            levels: self.texts("level"),
+            levels: self.texts("levels"),
             seed: seed.unwrap_or(1).cast_unsigned(),
             ..Question::new(drives, work)
         };
