@@ -23,6 +23,7 @@ mod lvm;
 mod mdadm;
 mod mdstat;
 mod names;
+mod paths;
 mod stacked;
 mod written;
 mod zpool;
@@ -39,8 +40,14 @@ use store::input;
 /// A disk of a system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldDisk {
-    /// Its device: `sda`, `nvme0n1`.
+    /// Its device: `sda`, `nvme0n1`, `mpatha`; or its name in `/dev/disk/by-id`.
     pub device: String,
+    /// Where Linux has it, where that is not in `/dev` itself.
+    path: Option<String>,
+    /// The devices that are paths to it, where there are several.
+    pub paths: Vec<String>,
+    /// How it is connected, as lsblk calls it: `sas`, `sata`, `nvme`; empty where that is not said.
+    pub transport: String,
     /// What it calls itself.
     pub model: String,
     /// Its size in bytes, where it is said.
@@ -183,6 +190,7 @@ impl Inventory {
                 return Err(Error::input(message));
             }
         }
+        inventory.join_paths();
         inventory.look_through();
         inventory.add_named_members();
         Ok(inventory)
@@ -193,10 +201,13 @@ impl Inventory {
         let members: Vec<String> =
             self.volumes.iter().flat_map(|volume| volume.members.clone()).collect();
         for device in members {
+            let name = by_id::whole_of(&device);
             if self.disk_of(&device).is_none()
-                && let Some(model) = by_id::model_of(&device)
+                && let Some(model) = by_id::model_of(name)
             {
-                self.add(HeldDisk { device, model, ..HeldDisk::default() });
+                let (path, ids) = (Some(format!("/dev/disk/by-id/{name}")), Ids::linked(name));
+                let device = name.to_string();
+                self.add(HeldDisk { device, path, model, ids, ..HeldDisk::default() });
             }
         }
     }
@@ -227,28 +238,19 @@ impl Inventory {
     }
 
     /// Adds a disk; what is known of its device already is completed.
-    fn add(&mut self, disk: HeldDisk) {
+    fn add(&mut self, mut disk: HeldDisk) {
         let is_memory = ["ram", "zram", "loop"].iter().any(|start| disk.device.starts_with(start));
         if is_memory || (disk.model.is_empty() && disk.bytes.is_none()) {
             return;
         }
         self.seen += 1;
-        let Some(known) = self.disks.iter_mut().find(|known| known.device == disk.device) else {
-            return self.disks.push(disk);
-        };
-        if known.model.is_empty() {
-            known.model = disk.model;
+        if let Some(namespace) = paths::namespace_of(&disk.device) {
+            disk.device = namespace;
         }
-        known.bytes = known.bytes.or(disk.bytes);
-        known.number = known.number.take().or(disk.number);
-        known.ids.add(disk.ids);
-        known.holds.add(disk.holds);
-        known.turns = known.turns.or(disk.turns);
-        known.write_cache = known.write_cache.or(disk.write_cache);
-        known.is_bsds |= disk.is_bsds;
-        known.odd_best_bytes = known.odd_best_bytes.or(disk.odd_best_bytes);
-        known.is_host_managed |= disk.is_host_managed;
-        disk.concerns.into_iter().for_each(|concern| known.concern(concern));
+        match self.disks.iter_mut().find(|known| known.device == disk.device) {
+            Some(known) => known.complete(disk),
+            None => self.disks.push(disk),
+        }
     }
 
     /// Adds a volume; one that another file has, too, is completed.
@@ -296,15 +298,17 @@ impl Inventory {
             return None;
         }
         let name = self.aliases.get(name).map_or(name, String::as_str);
-        let whole = |disk: &&HeldDisk| disk.device == name || disk.number.as_deref() == Some(name);
+        let whole = |disk: &&HeldDisk| {
+            disk.devices().any(|device| device == name) || disk.number.as_deref() == Some(name)
+        };
         let found = self.disks.iter().find(whole).or_else(|| {
-            let is_part = |disk: &&HeldDisk| {
-                let rest = name.strip_prefix(disk.device.as_str());
-                rest.is_some_and(|rest| {
+            let is_part_of = |device: &str| {
+                name.strip_prefix(device).is_some_and(|rest| {
                     let digits = rest.strip_prefix(['p', 's']).unwrap_or(rest);
                     !digits.is_empty() && digits.starts_with(|c: char| c.is_ascii_digit())
                 })
             };
+            let is_part = |disk: &&HeldDisk| disk.devices().any(is_part_of);
             self.disks.iter().find(is_part)
         });
         found.or_else(|| self.disks.iter().find(|disk| disk.ids.means(name)))

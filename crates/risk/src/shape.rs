@@ -103,6 +103,18 @@ fn grouped(name: &str) -> Option<(&str, usize)> {
     ["raid50", "raid60"].contains(&level).then_some((level, groups))
 }
 
+/// The raidz that has as many parities as a dRAID; one without a number has one.
+fn raidz_of(draid: &str) -> String {
+    let name = draid.split(':').next().unwrap_or(draid).replace("draid", "raidz");
+    if name == "raidz" { "raidz1".into() } else { name }
+}
+
+/// Whether somebody asks for a code with parities by its kind.
+fn is_erasure_code(name: &str) -> bool {
+    let kind = name.split([':', '-']).next().unwrap_or(name).to_ascii_lowercase();
+    ["erasure", "ec", "reed", "rs"].contains(&kind.as_str())
+}
+
 impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -113,6 +125,19 @@ impl fmt::Display for ShapeError {
             ShapeError::NoSuchLevel(name) if format!("btrfs-{name}").parse::<Level>().is_ok() => {
                 write!(f, "no level is called `{name}`; btrfs's is `btrfs-{name}`")
             }
+            ShapeError::NoSuchLevel(name) if format!("md-{name}").parse::<Level>().is_ok() => {
+                write!(f, "no level is called `{name}`; md's is `md-{name}`")
+            }
+            ShapeError::NoSuchLevel(name) if name.starts_with("draid") => write!(
+                f,
+                "`{name}`: dRAID is not worked out; write `{}` over the members of one of its groups, whose rebuild \
+                 takes longer than one to a distributed spare",
+                raidz_of(name)
+            ),
+            ShapeError::NoSuchLevel(name) if is_erasure_code(name) => write!(
+                f,
+                "`{name}`: erasure codes are not worked out beyond three parities; raidz3 is one over as many members"
+            ),
             ShapeError::NoSuchLevel(name) => write!(
                 f,
                 "no level is called `{name}`; write one of stripe, mirror, raid10, raid5, raid6, raid50, raid60, \
@@ -322,6 +347,14 @@ mod tests {
             error("raid1c3", 3, None),
             "no level is called `raid1c3`; btrfs's is `btrfs-raid1c3`"
         );
+        // The nearest name was not among those that were offered.
+        assert_eq!(
+            error("raid10-n3", 6, None),
+            "no level is called `raid10-n3`; md's is `md-raid10-n3`"
+        );
+        assert!(error("draid2:8d:24c:2s", 24, None).contains("; write `raidz2` over the members"));
+        assert!(error("draid:8d:24c", 24, None).contains("; write `raidz1` over the members"));
+        assert!(error("ec:8+3", 11, None).ends_with("raidz3 is one over as many members"));
         assert!(error("raid6", 3, None).contains("at least 4 members"));
         assert!(error("raid60", 9, None).contains("do not make 2 equal groups"));
         assert!(error("raid6", 8, Some(0)).contains("0 equal groups"));

@@ -3,6 +3,7 @@
 pub(crate) mod costs;
 pub(crate) mod lines_of_question;
 pub(crate) mod page;
+mod worst;
 
 use crate::answer::lines_of_question::Difference;
 use crate::beside::bitmap::Bitmap;

@@ -19,6 +19,7 @@ mod terraform;
 
 use crate::beside::bitmap::Remembered;
 use block::layout::{Level, Redundancy, Spread};
+pub use caches::CacheBy;
 pub(crate) use caches::CachesOff;
 pub(crate) use file_systems::{ChosenFileSystem, Stripes};
 pub use fio::Fio;
@@ -58,7 +59,7 @@ pub struct Plan<'a> {
     pub members: usize,
     /// Spares beside them.
     pub spares: usize,
-    /// What the system calls all of them; none where nothing says it.
+    /// Where the system has all of them, as in `/dev/sdb`; none where nothing says it.
     pub devices: Vec<String>,
     /// Drives that are to fail without losing data.
     pub survive: usize,
@@ -80,8 +81,8 @@ pub struct Plan<'a> {
     pub read_ahead_kib: Option<u64>,
     /// The largest request that reaches the array, where the experiment chose it.
     pub max_sectors_kib: Option<u64>,
-    /// Whether the drives are flash: hdparm(8) turns off no cache of those with a queue of their own.
-    pub is_flash: bool,
+    /// Which commands turn off the drives' caches.
+    pub cache_by: CacheBy,
     /// Whether they are on `NVMe`, by themselves and not a cloud's volumes.
     pub is_nvme: bool,
     /// Whether a cloud's machine has them, as volumes or as its own: it is to start, too, where they are gone.
@@ -128,6 +129,11 @@ const OF_PROVIDERS: [(&str, &str); 4] = [
     ("google_compute_disk", "/dev/disk/by-id/google-data-0"),
     ("oci_core_volume", "/dev/oracleoci/oraclevdb"),
 ];
+
+/// mdadm's configuration, as a shell finds it: Debian and its kin have a folder for it, all others have /etc/mdadm.conf, and a
+/// line that failed would end the commands behind the array.
+const CONFIGURATION: &str =
+    "$([ -d /etc/mdadm ] && echo /etc/mdadm/mdadm.conf || echo /etc/mdadm.conf)";
 
 /// What Debian's mdadm.conf says at its head. Without it an array that is needed at boot may come up as md127.
 const OF_DEBIAN: &str = "on Debian then run `update-initramfs -u`, as mdadm.conf there says";
@@ -177,7 +183,7 @@ impl Plan<'_> {
     pub(crate) fn caches_line(&self) -> Option<(String, String)> {
         let is_said = self.caches_off == Some(CachesOff::Measured) && self.volumes.is_none();
         is_said.then(|| {
-            let by = if self.is_flash { "`nvme set-feature -f 6`, or `hdparm -W0`" } else { "`hdparm -W0`" };
+            let by = self.cache_by.word();
             let text = format!(
                 "off: that is what was measured, and what the commands build ({by}); to ask about caches that are on, write \
                  [write_cache=true] after the drive's name"
@@ -215,13 +221,17 @@ impl Plan<'_> {
 
     /// The paths of all drives, where they are known. A file says their names: what a shell would take apart is none.
     fn device_paths(&self) -> Option<Vec<String>> {
-        let is_plain = |name: &String| {
-            name.starts_with(|first: char| first.is_ascii_alphabetic())
-                && name.chars().all(|of| of.is_ascii_alphanumeric() || of == '-' || of == '_')
+        let is_plain = |path: &String| {
+            let parts: Vec<&str> =
+                path.strip_prefix("/dev/").into_iter().flat_map(|rest| rest.split('/')).collect();
+            let is_name = |part: &&str| {
+                part.starts_with(|first: char| first.is_ascii_alphanumeric())
+                    && part.chars().all(|of| of.is_ascii_alphanumeric() || "-_.:".contains(of))
+            };
+            !parts.is_empty() && parts.iter().all(is_name)
         };
         let is_whole = self.devices.len() == self.members + self.spares;
-        (is_whole && self.devices.iter().all(is_plain))
-            .then(|| self.devices.iter().map(|name| format!("/dev/{name}")).collect())
+        (is_whole && self.devices.iter().all(is_plain)).then(|| self.devices.clone())
     }
 
     /// The drives themselves.
@@ -230,9 +240,9 @@ impl Plan<'_> {
         commands.push(self.named_drives(self.example()));
         // Nobody switches a cache behind a network.
         if let (Some(off), None) = (self.caches_off, &self.volumes) {
-            let each = CachesOff::command(self.is_flash);
-            let line = format!("for disk in $disks; do {each}; done");
-            commands.push(build(&off.why(self.is_flash), line));
+            let by = self.cache_by;
+            let line = format!("for disk in $disks; do {}; done", by.command());
+            commands.push(build(&off.why(by), line));
         }
         if let Some(name) = self.scheduler {
             commands.push(build(
@@ -295,13 +305,13 @@ impl Plan<'_> {
         // `--scan` would add the arrays that are there already once more.
         let arrays = self.arrays().join(" ");
         let over = if self.level.nested().is_some() { " /dev/md0" } else { "" };
-        let scan = format!("mdadm --detail --brief {arrays}{over} >> /etc/mdadm/mdadm.conf");
+        let scan = format!("mdadm --detail --brief {arrays}{over} >> {CONFIGURATION}");
         let (what, line) = if self.level.nested().is_some() && self.spares > 0 {
             (
                 "add them to the configuration; a running `mdadm --monitor` moves spares within a group",
                 format!(
                     "{{ mdadm --detail --brief {arrays} | sed 's/$/ spare-group=md0/'; mdadm --detail --brief /dev/md0; }} \
-                     >> /etc/mdadm/mdadm.conf"
+                     >> {CONFIGURATION}"
                 ),
             )
         } else {
@@ -402,8 +412,11 @@ impl Plan<'_> {
         }
     }
 
-    /// What rents the drives.
+    /// What rents the drives. Those of a listing are there: more of them would be paid for, and used by no line.
     fn rented(&self) -> Option<Command> {
+        if !self.devices.is_empty() {
+            return None;
+        }
         Some(build("volumes.tf, for `terraform apply`", self.volumes.clone()?))
     }
 
@@ -464,7 +477,8 @@ mod tests {
     #[test]
     fn caches_of_flash_are_not_hdparm_s() {
         let said = |is_flash: bool, off: CachesOff| {
-            let plan = Plan { caches_off: Some(off), is_flash, ..plan("md-raid10", 4) };
+            let cache_by = CacheBy::of(false, is_flash);
+            let plan = Plan { caches_off: Some(off), cache_by, ..plan("md-raid10", 4) };
             let commands = plan.drives();
             let own = commands.iter().find(|command| command.line.contains("hdparm -W0")).unwrap();
             (own.what.clone(), plan.caches_line().map(|(_, text)| text))
@@ -497,7 +511,7 @@ mod tests {
             scheduler: None,
             read_ahead_kib: None,
             max_sectors_kib: None,
-            is_flash: false,
+            cache_by: CacheBy::Ata,
             is_nvme: false,
             is_of_cloud: false,
             volumes: None,
@@ -596,7 +610,7 @@ mod tests {
                 read_ahead_kib: Some(4096),
                 max_sectors_kib: Some(512),
                 caches_off: Some(CachesOff::Asked),
-                is_flash: true,
+                cache_by: CacheBy::NvmeOrAta,
                 ..plan("md-raid10-n3", 8)
             },
         ] {
@@ -612,10 +626,15 @@ mod tests {
             let devices = names.iter().map(ToString::to_string).collect();
             Plan { devices, ..plan("md-mirror", 2) }.named_drives("/dev/sdb").line
         };
-        assert_eq!(of(&["sdc", "nvme0n1"]), "disks=\"/dev/sdc /dev/nvme0n1\"");
+        assert_eq!(of(&["/dev/sdc", "/dev/nvme0n1"]), "disks=\"/dev/sdc /dev/nvme0n1\"");
+        let others =
+            ["/dev/mapper/36000c29e", "/dev/disk/by-id/ata-WDC_WD121KRYZ-01W0RB0_5PG1AAAA"];
+        assert_eq!(of(&others), format!("disks=\"{}\"", others.join(" ")));
         let open = "disks=\"…\"   # the 2 devices, as in /dev/sdb";
-        for names in [&["sdc"][..], &[], &["sdc", "sd$(reboot)"], &["sdc", "../sda"], &["sdc", ""]]
-        {
+        for other in ["/dev/sd$(reboot)", "/dev/../sda", "/dev/", "sdd", ""] {
+            assert_eq!(of(&["/dev/sdc", other]), open, "{other}");
+        }
+        for names in [&["/dev/sdc"][..], &[]] {
             assert_eq!(of(names), open, "{names:?}");
         }
         // Those of EBS have no such name on Nitro instances.
@@ -625,6 +644,63 @@ mod tests {
         let lines: Vec<String> = ebs.drives().into_iter().map(|of| of.line).collect();
         let named = lines.iter().find(|line| line.starts_with("disks=")).unwrap();
         assert!(named.contains("/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol"), "{named}");
+    }
+
+    /// Two volumes that a machine had were to be made by Terraform, which makes two more.
+    #[test]
+    fn volumes_that_are_there_are_not_rented_again() {
+        let asked = crate::question::tests::question("2x ebs-gp3[size=500GiB]", "postgres", 1);
+        let volumes = crate::commands::volumes(&asked.drives.drive, 2);
+        let first = |devices: &[&str]| {
+            let devices = devices.iter().map(ToString::to_string).collect();
+            let plan = Plan { volumes: volumes.clone(), devices, ..plan("md-mirror", 2) };
+            plan.commands().remove(0).what
+        };
+        assert_eq!(first(&[]), "volumes.tf, for `terraform apply`");
+        let there = first(&["/dev/nvme1n1", "/dev/nvme2n1"]);
+        assert!(there.starts_with("your drives, as the listing"), "{there}");
+    }
+
+    /// `hdparm -W0` fails on SAS, and the commands ended there, before the array.
+    #[test]
+    fn caches_on_sas_are_turned_off_by_scsis_command() {
+        let line = |is_scsi: bool| {
+            let plan = Plan {
+                caches_off: Some(CachesOff::Measured),
+                cache_by: CacheBy::of(is_scsi, false),
+                ..plan("md-raid10", 4)
+            };
+            let commands = plan.drives();
+            let own = commands.iter().find(|of| of.line.starts_with("for disk in")).unwrap();
+            (own.line.clone(), own.what.clone(), plan.caches_line().unwrap().1)
+        };
+        let (line_of_sas, why, said) = line(true);
+        assert_eq!(line_of_sas, "for disk in $disks; do sdparm --clear=WCE --save $disk; done");
+        assert!(why.contains("keep that (`--save`)") && !why.contains("hdparm"), "{why}");
+        assert!(said.contains("(`sdparm --clear=WCE`)"), "{said}");
+        assert!(line(false).0.contains("hdparm -W0"));
+    }
+
+    /// Red Hat, SUSE and Arch have no /etc/mdadm: the line failed, and no file system was made. Each root here has only what its
+    /// system has.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "folders of this test")]
+    fn the_configuration_is_where_the_system_has_it() {
+        use std::process::Command as Process;
+        let lines = plan("md-raid5", 4).build();
+        let line = &lines.iter().find(|of| of.what.starts_with("add it to")).unwrap().line;
+        let root = std::env::temp_dir().join(format!("ileave-mdadm-{}", std::process::id()));
+        for (folder, file) in [("etc/mdadm", "etc/mdadm/mdadm.conf"), ("etc", "etc/mdadm.conf")] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+            let here = line.replace("/etc/", &format!("{}/etc/", root.display()));
+            let script = format!("mdadm() {{ echo ARRAY; }}; set -e; {here}; echo on");
+            for shell in ["sh", "bash"] {
+                let said = Process::new(shell).args(["-c", &script]).output().unwrap();
+                assert_eq!(String::from_utf8_lossy(&said.stdout), "on\n", "{shell}: {said:?}");
+            }
+            assert_eq!(std::fs::read_to_string(root.join(file)).unwrap(), "ARRAY\nARRAY\n");
+            std::fs::remove_dir_all(&root).unwrap();
+        }
     }
 
     /// `/dev/sdb` is the temporary disk of a machine on Azure.

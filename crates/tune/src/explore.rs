@@ -309,6 +309,8 @@ impl Chosen {
     /// The experiment that asks for this cell alone.
     fn file(&self) -> Result<Table> {
         let mut tables: Table = self.question.experiment_text()?.parse().map_err(Error::failure)?;
+        // A cell has no wishes, and what it was asked by is nothing that cells vary.
+        tables.remove("ask");
         for (path, value) in self.candidate.settings() {
             let value = value.parse::<i64>().map_or_else(|_| value.into(), Value::from);
             set(&mut tables, &path, value);

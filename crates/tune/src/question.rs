@@ -13,6 +13,7 @@ pub(crate) mod in_flight;
 pub(crate) mod mixed_sizes;
 pub(crate) mod posed;
 pub(crate) mod provisioned;
+pub(crate) mod saved;
 pub(crate) mod settings;
 pub mod work;
 
@@ -182,11 +183,12 @@ impl Question {
         self.works().any(|of| work::writes(of) && work::is_small_at_random(of))
     }
 
-    /// Whether the work is writes to the page cache alone, at a rate: no program waits until they are on the drives.
+    /// Whether the work is writes to the page cache alone, at a rate: no program waits until they are on the drives. Direct I/O may
+    /// stand for them.
     pub(crate) fn is_unwaited(&self) -> bool {
-        self.is_ranked_by_rate()
-            && self.works().next().is_some()
-            && self.works().all(work::is_unwaited)
+        let is_past = self.work.past_the_page_cache.is_some();
+        let is_so = |of: &Table| work::is_unwaited(of) || is_past && work::stands_for_unwaited(of);
+        self.is_ranked_by_rate() && self.works().next().is_some() && self.works().all(is_so)
     }
 
     /// Whether the work is one stream in order, which a trial measures where the volume begins.

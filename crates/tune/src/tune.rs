@@ -5,7 +5,7 @@ use crate::answer::{Page, Tuned, costs, urgent_first};
 use crate::beside::bitmap::Remembered;
 use crate::beside::{Beside, OfQuestion};
 use crate::commands::{
-    CachesOff, Fio, Plan, REGION_KIB, Requests, free, is_nvme, near_level, volumes,
+    CacheBy, CachesOff, Fio, Plan, REGION_KIB, Requests, free, is_nvme, near_level, volumes,
 };
 use crate::danger;
 use crate::doubt::{self, Doubt, moved_figures, turns};
@@ -346,7 +346,7 @@ pub(crate) fn plan<'a>(
         read_ahead_kib: None,
         max_sectors_kib: None,
         is_nvme: is_nvme(disk),
-        is_flash: !disk.is_rotational(),
+        cache_by: CacheBy::of(question.drives.is_scsi(), !disk.is_rotational()),
         is_of_cloud: danger::is_of_cloud(disk),
         volumes: volumes(&question.drives.drive, question.members() + question.spares),
         fio: Fio::of(question, &best.level),

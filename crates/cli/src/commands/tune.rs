@@ -26,7 +26,8 @@ use tune::drives::{Asked as AskedDrives, held, warnings};
 use tune::files::of_files;
 use tune::work::Work;
 use tune::{
-    Clock, Confirm, Drives, Posed, Question, capacity_bytes, hours, tune as search, tune_experiment,
+    Clock, Confirm, Drives, Posed, Question, Saved, capacity_bytes, hours, tune as search,
+    tune_experiment,
 };
 use verdict::Wishes;
 
@@ -37,7 +38,7 @@ pub(crate) fn tune(flags: &TuneFlags) -> Result<String> {
         Objective::parse(objective).map_err(|error| error.context("--objective"))?;
     }
     let mut asked = match &flags.file {
-        Some(file) => Asked::Experiment(Box::new(posed(file, flags)?)),
+        Some(file) => of_file(file, flags)?,
         None => of_drives(flags)?,
     };
     let rigs = Rigs::of(flags, &asked)?;
@@ -267,15 +268,34 @@ fn clock(flags: &TuneFlags) -> Clock {
     clock
 }
 
-/// What to build of drives: blocks are asked of the model, files of what has the file systems.
+/// What to build of drives.
 fn of_drives(flags: &TuneFlags) -> Result<Asked> {
-    let question = question(flags)?;
-    Ok(if flags.fs.is_empty() {
+    asked(question(flags)?, &flags.fs, flags)
+}
+
+/// A question: blocks are asked of the model, files of what has the file systems.
+fn asked(question: Question, file_systems: &[String], flags: &TuneFlags) -> Result<Asked> {
+    Ok(if file_systems.is_empty() {
         Asked::Drives(Box::new(question))
     } else {
-        let posed = of_files(&question, &flags.fs)?;
+        let posed = of_files(&question, file_systems)?;
         Asked::Experiment(Box::new(Posed { clock: clock(flags), ..posed }))
     })
+}
+
+/// What a file asks: the question that it was written of, or which of its own layouts to choose. Flags that change its layouts, or
+/// bring the results of a run of it, are of an experiment.
+fn of_file(file: &Path, flags: &TuneFlags) -> Result<Asked> {
+    let is_on_other = !flags.on.is_empty() && flags.confirm.is_none();
+    let is_of_layouts =
+        flags.results.is_some() || !flags.set.is_empty() || !flags.choose.is_empty() || is_on_other;
+    let Some(saved) = Saved::open(file).filter(|_| !is_of_layouts) else {
+        return Ok(Asked::Experiment(Box::new(posed(file, flags)?)));
+    };
+    let (objective, subject_to) = (flags.objective.clone(), &flags.subject_to);
+    let question = saved.question.asked_more(flags.safe, objective, subject_to, flags.price)?;
+    let seed = flags.seed.unwrap_or(question.seed);
+    asked(Question { seed, clock: clock(flags), ..question }, &saved.file_systems, flags)
 }
 
 /// The question of an experiment.

@@ -331,6 +331,12 @@ impl Drive {
         }
     }
 
+    /// Whether it takes SCSI's commands and not ATA's, where its file names the interface.
+    pub fn is_scsi(&self) -> bool {
+        let note = self.sheet.note("interface_mb_per_s").unwrap_or_default();
+        note.split(|c: char| !c.is_alphanumeric()).any(|word| ["SAS", "SCSI"].contains(&word))
+    }
+
     /// What its file notes of its price: when it was paid.
     pub fn price_note(&self) -> Option<&str> {
         self.sheet.note("price_usd")

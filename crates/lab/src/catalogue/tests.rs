@@ -701,3 +701,11 @@ fn a_class_that_is_none_is_named() {
     let error = Drive::read("x", "x.toml", &format!("class = \"disc\"\n{SMALL}")).unwrap_err();
     assert_eq!(error.to_string(), "x.toml:1: `class`: `disc` is unknown; did you mean `disk`?");
 }
+
+/// Caches of disks on SAS were turned off by ATA's command.
+#[test]
+fn disks_on_sas_take_scsis_commands() {
+    let is_scsi = |name: &str| drive(name).unwrap().is_scsi();
+    assert!(is_scsi("st91000640ss") && is_scsi("st9600204ss") && is_scsi("st32171w"));
+    assert!(!is_scsi("st18000nm000j") && !is_scsi("wd740gd") && !is_scsi("980-pro-1tb"));
+}

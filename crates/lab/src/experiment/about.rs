@@ -84,6 +84,18 @@ impl AskKeys {
             "Leave out layouts that one failed disk or a crash damages, as `--safe` has it; `--safe` of `ileave tune` with drives \
              turns their write caches off, too, and writes both",
         ),
+        label("all_drives", Takes::Text).help(
+            "The drives that `ileave tune` was asked about, spares included, as `--save` writes them: `ileave tune FILE` asks the same \
+             again, as long as the rest of the file is as it was written. Without it the layouts of the file are what is chosen among",
+        ),
+        label("work", Takes::Text).help("The work that it was asked about: a name, or a file"),
+        label("survive", Takes::Count(0, 64)).help("As `--survive`"),
+        label("capacity", Takes::Text).help("As `--capacity`"),
+        label("spares", Takes::Count(0, 64)).help("As `--spares`"),
+        label("replace_after", Takes::Text).help("As `--replace-after`"),
+        label("price", Takes::Text).help("As `--price`: what one drive costs, in US$"),
+        label("budget", Takes::Text).help("As `--budget`, in US$"),
+        label("levels", Takes::Text).list().help("As `--level`"),
     ];
 }
 

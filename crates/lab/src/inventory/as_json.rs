@@ -34,6 +34,8 @@ impl Inventory {
         let why_left_out = left_out.iter().find(|(of, _)| *of == held).map(|(_, why)| why);
         let mut json = json!({
             "device": held.device,
+            "path": held.path(),
+            "paths": held.paths,
             "model": held.model,
             "bytes": held.bytes,
             "holds": held.holds.what,

@@ -31,6 +31,21 @@ impl Ids {
         Ids { model, serial, ..Ids::default() }
     }
 
+    /// Of its name there.
+    pub(super) fn linked(link: &str) -> Self {
+        Ids { link: link.into(), ..Ids::default() }
+    }
+
+    /// Its serial number; empty where none is said.
+    pub(super) fn serial(&self) -> &str {
+        &self.serial
+    }
+
+    /// Its number of the registry; empty where none is said.
+    pub(super) fn wwn(&self) -> &str {
+        &self.wwn
+    }
+
     /// Adds what another listing says of the same disk.
     pub(super) fn add(&mut self, other: Ids) {
         let own = [&mut self.link, &mut self.model, &mut self.serial, &mut self.wwn];
@@ -88,6 +103,11 @@ pub(super) fn model_of(name: &str) -> Option<String> {
 /// As udev writes them: each run of spaces is one underscore, and there is none at an end.
 fn underscored(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join("_")
+}
+
+/// The disk's name of a path there, or of a part of it.
+pub(super) fn whole_of(path: &str) -> &str {
+    without_part(path.rsplit('/').next().unwrap_or(path))
 }
 
 /// Without `-part1`.

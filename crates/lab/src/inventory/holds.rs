@@ -3,6 +3,7 @@
 use super::Inventory;
 use super::json::{list, text};
 use super::names::{group_of, is_plain};
+use super::paths::path_of;
 use serde_json::Value as Json;
 
 /// What a disk holds, as `lsblk` says it.
@@ -44,7 +45,7 @@ impl Holds {
         }
         let places: Vec<&str> =
             mounts.iter().filter(|mount| !is_swap(mount)).map(String::as_str).collect();
-        let signature = text(device, "fstype");
+        let signature = signature(device);
         match (signature.as_str(), places.as_slice()) {
             ("", []) if mounts.is_empty() => {}
             ("", []) => keep(&mut self.what, "swap".into()),
@@ -64,19 +65,20 @@ impl Holds {
     /// Notes what unmounts and stops what is on a device, after what is built of it, and what it then has written on it: on a
     /// disk, not `on_volume`, which is gone by then.
     fn let_go(&mut self, device: &Json, on_volume: bool) {
-        let (name, kind, fstype) =
-            (text(device, "name"), text(device, "type"), text(device, "fstype"));
-        let children = list(device, "children");
-        let is_volume = !matches!(kind.as_str(), "disk" | "part");
+        let (name, kind, fstype) = (text(device, "name"), text(device, "type"), signature(device));
+        let (children, path) = (list(device, "children"), path_of(device));
+        let has_something = !fstype.is_empty() || !children.is_empty();
+        let is_volume = !matches!(kind.as_str(), "disk" | "mpath" | "part");
         for child in children {
             self.let_go(child, on_volume || is_volume);
         }
         let mounts = mounts(device);
         let label = text(device, "label");
-        self.has_odd_names |= !mounts.iter().chain([&name, &label]).all(|name| is_plain(name));
+        self.has_odd_names |=
+            !mounts.iter().chain([&name, &label]).all(|name| is_plain(name)) || !is_plain(&path);
         for mount in mounts {
             let off = if mount == "[SWAP]" {
-                format!("swapoff /dev/{name}")
+                format!("swapoff {path}")
             } else {
                 format!("umount {mount}")
             };
@@ -86,8 +88,8 @@ impl Holds {
             keep(&mut self.stopped, format!("zpool export {label}"));
         }
         match kind.as_str() {
-            "disk" | "part" if !on_volume && (!fstype.is_empty() || !children.is_empty()) => {
-                keep(&mut self.wiped, format!("/dev/{name}"));
+            "disk" | "mpath" | "part" if !on_volume && has_something => {
+                keep(&mut self.wiped, path);
             }
             "lvm" => {
                 let group = group_of(&name).unwrap_or(name);
@@ -116,6 +118,12 @@ impl Holds {
             }
         }
     }
+}
+
+/// What is written on a device that says what it is for. That a disk is on several paths is not written there.
+fn signature(device: &Json) -> String {
+    let signature = text(device, "fstype");
+    if signature == "mpath_member" { String::new() } else { signature }
 }
 
 fn keep(all: &mut Vec<String>, one: String) {

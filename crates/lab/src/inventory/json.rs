@@ -1,5 +1,6 @@
 //! `lsblk -J -O` and `nvme list -o json`.
 
+use super::paths::{map_of, path_of, transport_of};
 use super::{HeldDisk, HeldVolume, Holds, Ids, Inventory, limits};
 use crate::error::{Error, Result};
 use serde_json::Value as Json;
@@ -68,47 +69,21 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
     let name = text(device, "name");
     let kind = text(device, "type");
     let is_array = super::mdstat::level(&kind).is_some();
-    let this_disk = if kind == "disk" { Some(name.as_str()) } else { disk };
+    let map = map_of(device).map(|map| text(map, "name"));
+    let own = map.as_deref().unwrap_or(&name);
+    let this_disk = if kind == "disk" { Some(own) } else { disk };
     if kind == "disk" {
-        let number = Some(text(device, "maj:min")).filter(|number| !number.is_empty());
-        let model = super::with_vendor(&text(device, "vendor"), text(device, "model"));
-        let bytes = size(device, "size");
-        let (ids, holds, turns) = (Ids::of(device), Holds::of(device), turns(device));
-        // A card reader without a card.
-        if bytes == Some(0) {
-            inventory.seen += 1;
-            return;
-        }
-        let usb = format!(
-            "{name} is on USB: its bridge is not modelled, and may be slower than the drive"
-        );
-        let mut concerns = if text(device, "tran") == "usb" { vec![usb] } else { Vec::new() };
-        concerns.extend(limits::of_zones(&name, &text(device, "zoned")));
-        let odd_best_bytes = count(device, "opt-io").filter(|&bytes| limits::is_odd(bytes));
-        let is_host_managed = text(device, "zoned") == "host-managed";
-        let device = name.clone();
-        inventory.add(HeldDisk {
-            device,
-            model,
-            bytes,
-            number,
-            ids,
-            holds,
-            turns,
-            odd_best_bytes,
-            is_host_managed,
-            concerns,
-            ..HeldDisk::default()
-        });
+        add_disk(inventory, device);
     } else if is_array {
         let number = text(device, "maj:min");
         inventory.aliases.entry(number).or_insert_with(|| name.clone());
     } else if let Some(disk) = disk {
         let number = text(device, "maj:min");
         inventory.aliases.insert(name.clone(), disk.to_string());
-        let partuuid = text(device, "partuuid");
-        if !partuuid.is_empty() {
-            inventory.aliases.insert(partuuid, disk.to_string());
+        for other in [text(device, "partuuid"), text(device, "kname")] {
+            if !other.is_empty() {
+                inventory.aliases.insert(other, disk.to_string());
+            }
         }
         if !number.is_empty() {
             inventory.aliases.entry(number).or_insert_with(|| disk.to_string());
@@ -121,6 +96,50 @@ fn block_device(inventory: &mut Inventory, device: &Json, disk: Option<&str>) {
     for child in list(device, "children") {
         block_device(inventory, child, below);
     }
+}
+
+/// A disk of lsblk, or a path to one.
+fn add_disk(inventory: &mut Inventory, device: &Json) {
+    let name = text(device, "name");
+    let number = Some(text(device, "maj:min")).filter(|number| !number.is_empty());
+    let model = super::with_vendor(&text(device, "vendor"), text(device, "model"));
+    let bytes = size(device, "size");
+    let map = map_of(device);
+    let (ids, turns) = (Ids::of(device), turns(device));
+    // A path holds what is on the disk that it leads to, and nothing beside.
+    let holds = Holds::of(map.unwrap_or(device));
+    // A card reader without a card.
+    if bytes == Some(0) {
+        inventory.seen += 1;
+        return;
+    }
+    let transport = transport_of(device);
+    let usb =
+        format!("{name} is on USB: its bridge is not modelled, and may be slower than the drive");
+    let mut concerns = if transport == "usb" { vec![usb] } else { Vec::new() };
+    concerns.extend(limits::of_zones(&name, &text(device, "zoned")));
+    let odd_best_bytes = count(device, "opt-io").filter(|&bytes| limits::is_odd(bytes));
+    let is_host_managed = text(device, "zoned") == "host-managed";
+    let (path, paths) = match map {
+        Some(map) => (Some(path_of(map)), vec![name.clone()]),
+        None => (None, Vec::new()),
+    };
+    inventory.add(HeldDisk {
+        device: map.map_or(name, |map| text(map, "name")),
+        path,
+        paths,
+        transport,
+        model,
+        bytes,
+        number,
+        ids,
+        holds,
+        turns,
+        odd_best_bytes,
+        is_host_managed,
+        concerns,
+        ..HeldDisk::default()
+    });
 }
 
 /// An array of that level, below one of its disks.

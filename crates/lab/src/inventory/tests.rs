@@ -964,3 +964,114 @@ fn what_is_built_of_disks_is_let_go_from_the_top() {
         ]
     );
 }
+
+/// Disks of a shelf on two cables: each path of it, and what multipathd has made of them, where that runs.
+fn on_two_paths(disks: usize, is_mapped: bool, more: &str) -> String {
+    let path = |index: usize| {
+        let (number, letter) = (index % disks, char::from(b'a' + index as u8));
+        let map = char::from(b'a' + number as u8);
+        let map = format!(
+            r#"{{"name":"mpath{map}","kname":"dm-{number}","path":"/dev/mapper/mpath{map}","type":"mpath"{more}}}"#
+        );
+        let (member, children) =
+            if is_mapped { (r#""mpath_member""#, map) } else { ("null", String::new()) };
+        format!(
+            r#"{{"name":"sd{letter}","type":"disk","tran":"sas","vendor":"SEAGATE ","model":"ST18000NM000J","size":18000207937536,
+            "serial":"ZR5AAAA{number}","wwn":"0x5000c500d000000{number}","fstype":{member},"children":[{children}]}}"#
+        )
+    };
+    let paths: Vec<String> = (0..2 * disks).map(path).collect();
+    format!(r#"{{"blockdevices":[{}]}}"#, paths.join(","))
+}
+
+fn read(texts: &[&str]) -> Inventory {
+    let files = texts.iter().map(|text| ("f".to_string(), (*text).to_string()));
+    Inventory::read(&files.collect::<Vec<_>>()).unwrap()
+}
+
+/// Four disks on two cables were eight, and RAID 10 had both halves of a pair on one of them.
+#[test]
+fn paths_to_a_disk_are_one_disk() {
+    let mapped = on_two_paths(4, true, "");
+    let inventory = read(&[&mapped]);
+    let disks: Vec<(&str, String)> =
+        inventory.disks.iter().map(|disk| (disk.device.as_str(), disk.path().unwrap())).collect();
+    assert_eq!(disks[0], ("mpatha", "/dev/mapper/mpatha".into()));
+    assert_eq!((disks.len(), disks[3].0), (4, "mpathd"));
+    assert_eq!(inventory.disks[0].paths, ["sda", "sde"]);
+    let all: Vec<&str> = disks.iter().map(|disk| disk.0).collect();
+    assert_eq!((inventory.in_use(&all), inventory.concerns(&all)), (vec![], vec![]));
+    assert_eq!(inventory.let_go(&all).unwrap(), [""; 0]);
+    assert_eq!(planned(&inventory.experiment(None).unwrap()).2, vec!["st18000nm000j"; 4]);
+    // Kernel messages know the paths alone.
+    let dmesg = "sd 0:0:0:0: [sda] 35156656128 512-byte logical blocks: (18.0 TB/16.4 TiB)\n";
+    assert_eq!(read(&[dmesg, &mapped]).disks.len(), 4);
+    assert_eq!(read(&[&mapped, dmesg]).disks.len(), 4);
+    // A member of an array is the map, as mdstat has it.
+    let array = "Personalities : [raid1]\nmd0 : active raid1 dm-1[1] dm-0[0]\n      1 blocks super 1.2 [2/2] [UU]\n";
+    let arrays = read(&[&mapped, array]).arrays_of(&all);
+    assert_eq!(arrays, ["mpatha, mpathb are members of md0 (md-mirror)"]);
+}
+
+/// What is on the map is on the disk, and what is wiped is the map: its paths are busy.
+#[test]
+fn what_a_disk_on_two_paths_holds_is_let_go() {
+    let more = r#","children":[{"name":"mpatha1","kname":"dm-9","path":"/dev/mapper/mpatha1","type":"part","fstype":"xfs","mountpoints":["/data"]}]"#;
+    let inventory = read(&[&on_two_paths(1, true, more)]);
+    assert_eq!(inventory.in_use(&["mpatha"]), ["mpatha: xfs on /data"]);
+    let lines = ["umount /data", "wipefs -a /dev/mapper/mpatha1 /dev/mapper/mpatha"];
+    assert_eq!(inventory.let_go(&["mpatha"]).unwrap(), lines);
+}
+
+/// Where multipathd does not run, one path stands for the disk, and that is said.
+#[test]
+fn paths_that_nobody_joined_are_said() {
+    let inventory = read(&[&on_two_paths(4, false, "")]);
+    assert_eq!(inventory.disks.len(), 4);
+    let said = inventory.concerns(&["sda"]);
+    assert!(
+        said[0].starts_with("sda and sde are paths to one disk, by their serial numbers"),
+        "{said:?}"
+    );
+}
+
+/// The kernel's own paths of `NVMe` were drives beside the one that they lead to.
+#[test]
+fn paths_of_nvme_are_no_drives() {
+    let drive = |name: &str| {
+        format!(
+            r#"{{"DevicePath":"/dev/{name}","ModelNumber":"Samsung SSD 990 PRO 2TB","SerialNumber":"S7KHNJ0W1","PhysicalSize":2000398934016}}"#
+        )
+    };
+    let list = |names: &[&str]| {
+        let all: Vec<String> = names.iter().map(|name| drive(name)).collect();
+        read(&[&format!(r#"{{"Devices":[{}]}}"#, all.join(","))])
+    };
+    for names in [&["nvme0n1", "nvme0c0n1", "nvme0c1n1"][..], &["nvme0c0n1", "nvme0c1n1"]] {
+        let disks = list(names).disks;
+        assert_eq!(
+            (disks.len(), disks[0].path().as_deref()),
+            (1, Some("/dev/nvme0n1")),
+            "{names:?}"
+        );
+    }
+    // Without the kernel's multipath each controller has a namespace; namespaces of one are several.
+    assert_eq!(list(&["nvme0n1", "nvme1n1"]).disks.len(), 1);
+    assert_eq!(list(&["nvme0n1", "nvme0n2"]).disks.len(), 2);
+}
+
+/// `/dev/ata-WDC…` is no path, and a part of a disk is no disk.
+#[test]
+fn members_of_pools_are_where_their_names_are() {
+    let member = |name: &str| format!("\t  ata-ST18000NM000J-2TV103_{name}  ONLINE  0 0 0\n");
+    let members: String = ["ZR50AAAA", "ZR50AAAB-part1", "ZR50AAAB-part9"].map(member).concat();
+    let pool = format!(
+        "  pool: tank\nconfig:\n\n\tNAME STATE\n\ttank ONLINE\n\t raidz1-0 ONLINE\n{members}errors: none\n"
+    );
+    let inventory = read(&[&pool]);
+    let paths: Vec<String> = inventory.disks.iter().filter_map(HeldDisk::path).collect();
+    let by_id = ["ZR50AAAA", "ZR50AAAB"]
+        .map(|name| format!("/dev/disk/by-id/ata-ST18000NM000J-2TV103_{name}"));
+    assert_eq!(paths, by_id);
+    assert_eq!(inventory.arrays_of(&[&inventory.disks[1].device]).len(), 1);
+}

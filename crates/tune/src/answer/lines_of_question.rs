@@ -2,6 +2,7 @@
 
 mod outer_tracks;
 
+use crate::answer::worst;
 use crate::beforehand::Figures;
 use crate::commands::{Plan, near_level};
 use crate::danger::{EVEN_RISK, GONE_MIN};
@@ -294,6 +295,7 @@ impl Found<'_> {
         lines.extend(self.beforehand().map(|text| ("asked".into(), text)));
         lines.extend(self.spares().map(|text| ("spares".into(), text)));
         lines.extend(self.cost().map(|cost| ("cost".into(), cost)));
+        lines.extend(worst::line(self.judged, front).map(|text| ("worst in".into(), text)));
         let holds = self.points.iter().filter(|of| OF_VERDICT.contains(&of.about.as_str()));
         lines.extend(self.alone().map(|text| ("certainty".into(), text)));
         lines.extend(holds.map(|point| (point.about.clone(), self.by_name(&point.text))));

@@ -433,7 +433,7 @@ fn raidframe(plan: &Plan<'_>, level: u8) -> Line {
 
 #[cfg(test)]
 mod tests {
-    use super::super::REGION_KIB;
+    use super::super::{CacheBy, REGION_KIB};
     use super::*;
     use crate::beside::bitmap::Remembered;
     use lab::formats::{ccd, raidctl};
@@ -457,7 +457,7 @@ mod tests {
             scheduler: None,
             read_ahead_kib: None,
             max_sectors_kib: None,
-            is_flash: false,
+            cache_by: CacheBy::Ata,
             is_nvme: false,
             is_of_cloud: false,
             volumes: None,

@@ -5,7 +5,7 @@ use crate::question::work::{block_bytes, writes};
 use block::SECTOR_BYTES;
 use block::bios::ONE_BIO_SECTORS;
 use block::layout::Level;
-use block::units::{format_bytes, parse_bytes_per_s, parse_sectors, parse_weighted};
+use block::units::{format_bytes, parse_bytes_per_s, parse_nanos, parse_sectors, parse_weighted};
 use std::fmt::Write as _;
 use toml::{Table, Value};
 
@@ -45,7 +45,7 @@ impl Fio {
                 Ok(stream) => streams.push(stream),
                 Err(why) => {
                     return Some(Fio {
-                        what: format!("no fio job does this work: {why}"),
+                        what: format!("no command of fio is written for this work: {why}"),
                         options: None,
                     });
                 }
@@ -160,10 +160,8 @@ fn is_open(work: &Table) -> bool {
 }
 
 /// Keys of work that the command would leave out.
-const LEFT_OUT: [&str; 9] = [
-    "access",
+const LEFT_OUT: [&str; 7] = [
     "in_a_row",
-    "think",
     "burst",
     "span_percent",
     "offset_percent",
@@ -181,7 +179,7 @@ fn rate(work: &Table, each: u64) -> Result<String, String> {
         return Err("it has a rate in bytes and one in requests, and fio takes one".into());
     }
     if let Some(key) = LEFT_OUT.into_iter().find(|key| work.contains_key(*key)) {
-        return Err(format!("it has `{key}`, for which this command has no option"));
+        return Err(format!("it has `{key}`, which is not turned into options of fio here"));
     }
     let reads = work.get("reads_percent").and_then(Value::as_integer);
     let apart = |all: u64| match reads.and_then(|percent| u64::try_from(percent).ok()) {
@@ -193,7 +191,7 @@ fn rate(work: &Table, each: u64) -> Result<String, String> {
     };
     // Of each of the jobs of fio that stand for one of the work.
     let apart = |all: u64| apart((all / each).max(1));
-    let mut options = String::new();
+    let mut options = places_and_pauses(work)?;
     if let Some(each) = work.get("requests_per_s").and_then(Value::as_integer) {
         let each = apart(each.cast_unsigned());
         write!(options, " --rate_iops={each}").expect("a string grows");
@@ -204,6 +202,24 @@ fn rate(work: &Table, each: u64) -> Result<String, String> {
     }
     if work.get("arrivals").and_then(Value::as_str) == Some("poisson") {
         options += " --rate_process=poisson";
+    }
+    Ok(options)
+}
+
+/// Where random requests go, if some places are hot, and what stands between requests.
+fn places_and_pauses(work: &Table) -> Result<String, String> {
+    let mut options = String::new();
+    let text = |key: &str| work.get(key).and_then(Value::as_str);
+    if let Some(access) = text("access").filter(|access| *access != "uniform") {
+        let access = access.replace("zones:", "zoned:");
+        write!(options, " --random_distribution={access}").expect("a string grows");
+    }
+    if let Some(think) = text("think") {
+        let us = parse_nanos(think).map_err(|error| error.to_string())?.div_ceil(1000);
+        write!(options, " --thinktime={us}us").expect("a string grows");
+    }
+    if let Some(requests) = work.get("think_every").and_then(Value::as_integer) {
+        write!(options, " --thinktime_blocks={requests}").expect("a string grows");
     }
     Ok(options)
 }
@@ -313,6 +329,12 @@ mod tests {
         let of = |keys: &str| rate(&keys.parse::<Table>().unwrap(), 1);
         assert_eq!(of("requests_per_s = 100").unwrap(), " --rate_iops=100");
         assert!(of("rate = '20MB/s'\nrequests_per_s = 100").unwrap_err().contains("fio takes one"));
+        // These were said to be beyond fio, whose own job had them.
+        let hot = "access = 'zipf:1.2'\nthink = '2ms'\nthink_every = 4";
+        let hot = of(hot).unwrap();
+        assert_eq!(hot, " --random_distribution=zipf:1.2 --thinktime=2000us --thinktime_blocks=4");
+        let zones = of("access = 'zones:60/10:40/90'").unwrap();
+        assert_eq!(zones, " --random_distribution=zoned:60/10:40/90");
         for key in LEFT_OUT {
             assert!(of(&format!("{key} = '1ms'")).unwrap_err().contains(&format!("`{key}`")));
         }

@@ -2,8 +2,8 @@
 
 use super::file_systems::Stripes;
 use super::{
-    CachesOff, ChosenFileSystem, Command, Plan, Queue, REGION_KIB, Requests, build, ccd, check, dm,
-    elsewhere, ffs, volumes,
+    CacheBy, CachesOff, ChosenFileSystem, Command, Plan, Queue, REGION_KIB, Requests, build, ccd,
+    check, dm, elsewhere, ffs, volumes,
 };
 use crate::beside::Beside;
 use crate::beside::bitmap::Remembered;
@@ -358,7 +358,7 @@ fn plan_of<'a>(
         scheduler: (volume.scheduler != Scheduling::Auto).then(|| volume.scheduler.word()),
         read_ahead_kib: volume.read_ahead.0.map(|sectors| sectors / 2),
         max_sectors_kib: most,
-        is_flash: !volume.members.iter().any(Member::is_rotational),
+        cache_by: cache_by(volume, question),
         is_nvme: volume.members.iter().all(|of| of.drive().is_some_and(|drive| is_nvme(drive))),
         is_of_cloud: volume
             .members
@@ -375,6 +375,16 @@ fn plan_of<'a>(
 pub(crate) fn is_nvme(drive: &Drive) -> bool {
     let is_rotational = drive.is_rotational();
     !is_rotational && !drive.is_remote() && !has_one_queue(drive.queue_depth(), is_rotational)
+}
+
+/// Which commands turn off the caches of a volume's drives.
+fn cache_by(volume: &Volume, question: Option<&Question>) -> CacheBy {
+    let mut drives = volume.members.iter().filter_map(Member::drive);
+    let is_scsi = match question {
+        Some(question) => question.drives.is_scsi(),
+        None => drives.any(|drive| drive.is_scsi()),
+    };
+    CacheBy::of(is_scsi, !volume.members.iter().any(Member::is_rotational))
 }
 
 /// Why write caches are off, where all are and can be. One's own experiment asks for that by its settings or after a drive's

@@ -174,8 +174,8 @@ impl FrontRow {
         self.in_use.is_some() && self.level().is_none_or(|level| level.nested().is_none())
     }
 
-    /// What it holds, and what that costs beside a layout that does `best`.
-    pub(crate) fn with_room(&self, (best, better): (f64, Better)) -> String {
+    /// The layout in words.
+    pub(crate) fn layout(&self) -> String {
         let chunk = |chunk: &str| {
             if chunk.is_empty() { String::new() } else { format!("{chunk} chunk") }
         };
@@ -185,8 +185,12 @@ impl FrontRow {
         };
         words.extend(self.rows.as_ref().map(|rows| format!("{rows} rows of stripe cache")));
         words.extend(self.in_use.clone());
-        let words: Vec<&str> =
-            words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+        words.retain(|word| !word.is_empty());
+        words.join(", ")
+    }
+
+    /// What it holds, and what that costs beside a layout that does `best`.
+    pub(crate) fn with_room(&self, (best, better): (f64, Better)) -> String {
         let behind = better.ahead(best, self.value);
         let costs = match behind {
             even if even.abs() < EVEN => "as fast".into(),
@@ -196,7 +200,7 @@ impl FrontRow {
         let tie = if self.is_tied { " (no reliable difference)" } else { "" };
         format!(
             "{}: {}, survives {}, {costs}{tie}",
-            words.join(", "),
+            self.layout(),
             room(self.usable_bytes),
             self.survives,
         )

@@ -10,6 +10,9 @@ use toml::{Table, Value};
 /// Half of the interval at which a trial ends: the search tells apart what differs by more than models err.
 const PRECISION: &str = "5%";
 
+/// The host where the work names none.
+pub(super) const HOST: &str = "linux-6.1";
+
 impl Question {
     /// The experiment that asks all of it: what `--save` writes and `ileave run` runs.
     ///
@@ -39,7 +42,7 @@ impl Question {
             tables.remove(name).and_then(|value| value.as_table().cloned()).unwrap_or_default()
         };
         let mut host = entry(&mut tables, "host");
-        host.entry("name").or_insert("linux-6.1".into());
+        host.entry("name").or_insert(HOST.into());
         tables.insert("host".into(), host.into());
         let mut run = entry(&mut tables, "run");
         run.insert("seed".into(), self.seed.cast_signed().into());

@@ -6,7 +6,7 @@ use crate::question::{Question, burst_credit};
 use lab::rig::Rig;
 use lab::run::Run;
 use lab::{Error, Result};
-use store::ask::{self, is_beforehand};
+use store::ask;
 use toml::{Table, Value};
 use verdict::Wishes;
 
@@ -16,20 +16,7 @@ impl Question {
     pub(crate) fn with_wishes(&self, text: &str) -> Result<String> {
         let mut tables: Table =
             text.parse().map_err(|error| Error::input(format!("{}: {error}", self.work.origin)))?;
-        let mut ask = Table::new();
-        if !self.subject_to.is_empty() {
-            let all = self.subject_to.iter().map(|text| Value::from(text.trim()));
-            ask.insert("subject_to".into(), Value::Array(all.collect()));
-        }
-        if let Some(objective) = self.objective.as_deref().filter(|of| is_beforehand(of)) {
-            ask.insert("objective".into(), objective.trim().into());
-        }
-        if self.safe {
-            ask.insert("safe".into(), true.into());
-        }
-        if !ask.is_empty() {
-            tables.insert("ask".into(), ask.into());
-        }
+        tables.insert("ask".into(), self.asked().into());
         Ok(tables.to_string())
     }
 

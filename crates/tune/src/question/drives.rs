@@ -3,7 +3,7 @@
 use crate::question::mixed_sizes;
 use block::units::parse_sectors;
 use lab::catalogue::{self, Drive, Match, OWN_FILE};
-use lab::inventory::{self, Inventory};
+use lab::inventory::{self, HeldDisk, Inventory};
 use lab::{Error, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,8 +15,11 @@ pub struct Drives {
     pub count: usize,
     /// Which.
     pub drive: Drive,
-    /// What the system calls them, in this order; none where no inventory says it.
+    /// What the system calls them, in this order; where it has them, once [`Drives::as_linux_calls_them`]. None where no inventory
+    /// says it.
     pub devices: Vec<String>,
+    /// Whether they take SCSI's commands, where an inventory says it.
+    pub(crate) scsi: Option<bool>,
     /// What the system has by a name already, or mounted: what is built is called otherwise.
     pub names_taken: BTreeSet<String>,
 }
@@ -192,7 +195,7 @@ impl Drives {
         if count == 0 || count > DRIVES_MAX {
             return Err(Error::input(format!("{count} drives; write 1 to {DRIVES_MAX}")));
         }
-        Ok(Drives { count, drive, devices: Vec::new(), names_taken: BTreeSet::new() })
+        Ok(Drives { count, drive, devices: Vec::new(), scsi: None, names_taken: BTreeSet::new() })
     }
 
     /// Reads `8x ST18000NM000J` or `4x 980 pro 1tb`.
@@ -360,17 +363,23 @@ pub fn warnings(inventory: &Inventory, drives: &Drives) -> Vec<String> {
 }
 
 impl Drives {
-    /// The same without the names that a BSD has for them, for the commands are Linux's, which has others; and with the names
-    /// that the commands leave alone.
+    /// The same with their paths in Linux: without any where a BSD's names or ports are all that is known, for the commands are
+    /// Linux's; and with the names that the commands leave alone.
     #[must_use]
     pub fn as_linux_calls_them(mut self, inventory: &Inventory) -> Drives {
         self.names_taken = inventory.names();
-        let is_bsds =
-            |name: &String| inventory.disks.iter().any(|disk| disk.is_bsds && disk.device == *name);
-        if self.devices.iter().any(is_bsds) {
-            self.devices.clear();
-        }
+        let disk = |name: &String| inventory.disks.iter().find(|disk| disk.device == *name);
+        let disks: Vec<_> = self.devices.iter().filter_map(disk).collect();
+        self.scsi =
+            disks.iter().filter_map(|disk| disk.is_scsi()).reduce(|one, other| one || other);
+        let path = |disk: &&HeldDisk| if disk.is_bsds { None } else { disk.path() };
+        self.devices = disks.iter().map(path).collect::<Option<_>>().unwrap_or_default();
         self
+    }
+
+    /// Whether they take SCSI's commands.
+    pub fn is_scsi(&self) -> bool {
+        self.scsi.unwrap_or_else(|| self.drive.is_scsi())
     }
 }
 
@@ -545,7 +554,7 @@ mod tests {
         let (asked, _) = held(&inventory, Some(&Asked::read("2x mg09aca18te").unwrap())).unwrap();
         assert!(warned(&inventory, asked.clone()).is_empty());
         let drives = asked.within(None, None).unwrap().as_linux_calls_them(&inventory);
-        assert_eq!(drives.devices, ["sde", "sdf"]);
+        assert_eq!(drives.devices, ["/dev/sde", "/dev/sdf"]);
         assert!(["md0", "/data"].iter().all(|name| drives.names_taken.contains(*name)));
         let lvm = self::inventory(SYSTEM).names();
         assert!(
@@ -608,7 +617,36 @@ mod tests {
                      sd 0:0:0:0: [sda] 145226112 512-byte logical blocks: (74.4 GB/69.2 GiB)\n\
                      scsi 1:0:0:0: Direct-Access     ATA      WDC WD740GD-00FL 31.0 PQ: 0 ANSI: 5\n\
                      sd 1:0:0:0: [sdb] 145226112 512-byte logical blocks: (74.4 GB/69.2 GiB)\n";
-        assert_eq!(taken(linux), ["sda", "sdb"]);
+        assert_eq!(taken(linux), ["/dev/sda", "/dev/sdb"]);
+        // A port of SATA is no name of what is behind it.
+        let ports = "ata1.00: ATA-6: WDC WD740GD-00FLA0, 31.08F31, max UDMA/133\n\
+                     ata2.00: ATA-6: WDC WD740GD-00FLA0, 31.08F31, max UDMA/133\n";
+        assert_eq!(taken(ports), [""; 0]);
+    }
+
+    /// On two cables of SAS each was two drives, and hdparm was to turn off its cache.
+    #[test]
+    fn disks_on_two_paths_are_named_by_their_map() {
+        let disk = |name: &str, map: &str, more: &str| {
+            format!(
+                r#"{{"name":"{name}","type":"disk",{more},"model":"ST18000NM000J","size":18000207937536,"children":[
+                {{"name":"{map}","path":"/dev/mapper/{map}","type":"mpath"}}]}}"#
+            )
+        };
+        let sas = r#""tran":"sas","vendor":"SEAGATE""#;
+        let read = |sas: &str| {
+            let disks =
+                [("sda", "mpatha"), ("sdb", "mpathb"), ("sdc", "mpatha"), ("sdd", "mpathb")];
+            let disks = disks.map(|(name, map)| disk(name, map, sas)).join(",");
+            let inventory = inventory(&format!(r#"{{"blockdevices":[{disks}]}}"#));
+            let drives = held(&inventory, None).unwrap().0.within(None, None).unwrap();
+            drives.as_linux_calls_them(&inventory)
+        };
+        let drives = read(sas);
+        assert_eq!((drives.count, drives.is_scsi()), (2, true));
+        assert_eq!(drives.devices, ["/dev/mapper/mpatha", "/dev/mapper/mpathb"]);
+        assert!(!read(r#""tran":"sas","vendor":"ATA     ""#).is_scsi());
+        assert!(Drives::read("2x st91000640ss").unwrap().is_scsi());
     }
 
     /// Disks in use were counted as free ones, the system's own among them, and nothing was said.

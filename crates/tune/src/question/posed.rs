@@ -45,6 +45,7 @@ impl Posed {
     /// Where a wish is no formula.
     pub fn new(experiment: Experiment, wishes: Wishes, price_usd: Option<f64>) -> Result<Posed> {
         let wishes = with_asked(&experiment, wishes);
+        let price_usd = price_usd.or_else(|| experiment.asked("ask.price").first()?.parse().ok());
         // The search takes seeds one by one, and more of them only where they decide something.
         let mut experiment = experiment.seed_by_seed();
         let says_repeats = experiment.settings().contains_key("run.repeats");

@@ -121,6 +121,13 @@ pub(crate) fn is_unwaited(work: &toml::Table) -> bool {
     is_buffered && is_closed && writes && has(&["rate", "requests_per_s"]) && !has(&["flush_every"])
 }
 
+/// Whether this workload stands for one that only writes to the page cache, at a rate.
+pub(crate) fn stands_for_unwaited(work: &toml::Table) -> bool {
+    let mut buffered = work.clone();
+    buffered.insert("direct".into(), false.into());
+    is_unwaited(&buffered)
+}
+
 /// The sample that only a trial with a length of its own has.
 const ELAPSED: &str = "elapsed_s";
 
@@ -271,8 +278,11 @@ impl Work {
         let is_write_back_modelled = PageCache::is_write_back_modelled(each);
         let are_reads_modelled = drive.is_rotational();
         let workloads = self.tables.get_mut("workload").and_then(toml::Value::as_table_mut);
-        for (_, workload) in workloads.into_iter().flatten() {
+        let mut by_rate: Vec<String> = Vec::new();
+        for (name, workload) in workloads.into_iter().flatten() {
             let Some(keys) = workload.as_table_mut() else { continue };
+            let jobs = keys.get("jobs").and_then(toml::Value::as_integer).unwrap_or(1);
+            let is_unwaited = is_unwaited(keys);
             let writes = keys.get("op").and_then(toml::Value::as_str) == Some("write");
             let is_cached = keys.get("direct").and_then(toml::Value::as_bool) == Some(false);
             let is_modelled = if writes { is_write_back_modelled } else { are_reads_modelled };
@@ -284,7 +294,15 @@ impl Work {
                 let mut in_flight = String::new();
                 if writes {
                     keys.insert("depth".into(), DIRECT_DEPTH.into());
-                    in_flight = format!(", {DIRECT_DEPTH} in flight");
+                    let each = if jobs > 1 {
+                        format!(" for each of {jobs} programs")
+                    } else {
+                        String::new()
+                    };
+                    in_flight = format!(", {DIRECT_DEPTH} in flight{each}");
+                }
+                if is_unwaited {
+                    by_rate.push(name.clone());
                 }
                 self.past_the_page_cache = Some(if is_modelled {
                     format!(
@@ -297,6 +315,10 @@ impl Work {
                     )
                 });
             }
+        }
+        // What stands for writes that no program waits for is judged as they are: by whether it keeps the rate.
+        if let [name] = by_rate.as_slice() {
+            self.tables.insert("objective".into(), format!("max {name}.mb_per_s").into());
         }
         if self.past_the_page_cache.is_some() {
             let about = format!("{} (here: direct)", self.about().unwrap_or_default());
@@ -544,6 +566,15 @@ mod tests {
         let work = Work::find("surveillance", &Drives::read("8x st18000nm000j").unwrap()).unwrap();
         assert!(work.about().unwrap().contains("(assumed)"));
         assert!(is_unwaited(work.tables["workload"]["surveillance"].as_table().unwrap()));
+        // On flash direct I/O stands for it, and they were judged by how long that takes.
+        let flash =
+            crate::question::tests::question("4x iocost-samsung-ssd-870", "surveillance", 1);
+        assert!(flash.is_unwaited());
+        assert_eq!(flash.work.tables["objective"].as_str(), Some("max surveillance.mb_per_s"));
+        let said = flash.work.past_the_page_cache.unwrap();
+        assert!(said.ends_with("8 in flight for each of 32 programs"), "{said}");
+        assert!(!crate::question::tests::question("4x 980 pro 1tb", "media", 1).is_unwaited());
+        assert!(!crate::question::tests::question("4x 980 pro 1tb", "backup", 1).is_unwaited());
         let files = Work::of_files("cctv").unwrap_err().to_string();
         assert!(files.contains("; with --fs write one of build, mail, news, or"), "{files}");
     }

@@ -41,6 +41,9 @@ pub struct Situation {
     /// How far each layout that may be chosen is behind, as a logarithm, by its place.
     #[serde(skip)]
     pub(crate) behind: Vec<Option<f64>>,
+    /// The same of each of those, by its factors' values.
+    #[serde(skip)]
+    each: Vec<(Map<String, Json>, f64)>,
     /// The places of the layouts that are tied.
     #[serde(skip)]
     places: Vec<usize>,
@@ -59,6 +62,17 @@ impl Situation {
     /// Whether every layout that was measured is as good as the best.
     pub fn is_level(&self) -> bool {
         self.tied.len() == self.layouts
+    }
+
+    /// How far this layout is behind the best here, as a logarithm, where it may be chosen.
+    pub fn behind(&self, layout: &Map<String, Json>) -> Option<f64> {
+        self.each.iter().find(|(at, _)| at == layout).map(|(_, behind)| *behind)
+    }
+
+    /// What this layout makes here, where it may be chosen.
+    pub fn value_of(&self, layout: &Map<String, Json>) -> Option<f64> {
+        let times = self.behind(layout)?.exp();
+        Some(if self.better == Better::Lower { self.value * times } else { self.value / times })
     }
 
     /// Whether this layout is the best here, or tied with it.
@@ -93,7 +107,11 @@ impl Situation {
         let is_behind = |(median, &may): (&Option<f64>, &bool)| {
             median.filter(|_| may).map(|median| part.better.ahead(value, median))
         };
+        let behind_best: Vec<Option<f64>> = medians.iter().zip(may).map(is_behind).collect();
+        let each = behind_best.iter().enumerate();
+        let each = each.filter_map(|(index, of)| Some((at(index).clone(), (*of)?))).collect();
         Some(Situation {
+            each,
             of: part.of.clone(),
             given: part.given.clone(),
             unit: part.unit.clone(),
@@ -104,7 +122,7 @@ impl Situation {
             tied: places.iter().map(|&index| at(index).clone()).collect(),
             layouts: order.len(),
             ahead: ahead.reduce(f64::min),
-            behind: medians.iter().zip(may).map(is_behind).collect(),
+            behind: behind_best,
             places,
             is_open: noise.luck > 0.0 || !noise.is_known(),
             tie_half,
