@@ -43,7 +43,7 @@ impl Core {
         let by = if self.is_restored_by_md() { CopyChoice::First } else { self.copy_choice };
         let counts = !self.holds_all;
         for (index, Request { sectors, .. }) in joined {
-            let members = Members { each: &self.members, are_held: false };
+            let members = Members { each: &self.members, are_held: false, unread: None };
             let chosen = by.choose(members, plan, &plan.steps()[steps.start + index]);
             let request = Request { sectors, ..chosen };
             let name = Name::of(slot, steps.start + index, &request);
@@ -76,8 +76,9 @@ impl Core {
     ) -> usize {
         let plan = &self.plans[slot];
         let are_held = self.restoring.as_ref().is_some_and(Restoring::holds_all);
+        let unread = self.restoring.as_ref().and_then(Restoring::unread);
         for (index, step) in steps.clone().zip(&plan.steps()[steps.clone()]) {
-            let members = Members { each: &self.members, are_held };
+            let members = Members { each: &self.members, are_held, unread };
             let request = self.copy_choice.choose(members, plan, step);
             let name = Name::of(slot, index, &request);
             if !send(sent(&mut self.members, name, request)) {

@@ -88,6 +88,14 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
         // It is made with the array.
         build.make[0] = build.make[0].clone().and("--consistency-policy=ppl");
     }
+    for &member in &volume.write_mostly {
+        // As `--write-mostly` in front of the device, which holds for all that come behind it.
+        let state = format!(
+            "echo writemostly > /sys/block/$(basename $(readlink -f {}))/md/dev-$(basename {})/state",
+            build.devices[0], members[member as usize].path
+        );
+        build.make.push(Step::new(["sh", "-c", &state]));
+    }
     if volume.has_bitmap {
         for device in arrays(volume.level, name) {
             let chunk =
