@@ -1,12 +1,11 @@
 //! What runs in the kernel, as its first and only program: it sets up what programs expect of a system, builds the
 //! trial's volume of the disks that it finds, measures, answers and switches the machine off.
 
-use super::KIND;
 use super::drives::name_of;
 use super::job::{Answer, Job};
 use super::restore;
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Plan, Scheduling, Trial, Volume};
+use crate::experiment::{Member, Scheduling, Trial, Volume};
 use crate::machine;
 use crate::record::Measured;
 use crate::rig::admit::check_work;
@@ -73,11 +72,10 @@ fn set_up() -> Result<()> {
 fn answer(job: &[u8], control: &Arc<Control>) -> Result<Vec<u8>> {
     let job = Job::from_bytes(job)?;
     job.enter_directory();
-    let trial = || job.trial_of(Plan::of_part(&job.experiment(), &(KIND.capabilities)())?.trials);
     let Some(cut) = job.cut() else {
-        return Answer::new(trial().and_then(|trial| measured(&trial, control))).to_bytes();
+        return Answer::new(job.trial().and_then(|trial| measured(&trial, control))).to_bytes();
     };
-    let found = trial().and_then(|trial| {
+    let found = job.trial().and_then(|trial| {
         let mounted =
             Mounted::open(Source::Devices(devices(&trial)?), Path::new(OWN), &Undo::default())?;
         mounted.after_cut(&trial, cut)
@@ -289,8 +287,7 @@ pub(super) fn samples(trial: &Trial) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::experiment::Experiment;
+    use crate::experiment::{Experiment, Plan};
 
     #[test]
     fn what_a_level_takes_with_another_chunk_is_impossible_and_what_it_never_takes_is_wrong() {

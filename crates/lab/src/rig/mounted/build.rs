@@ -482,6 +482,23 @@ mod tests {
         }
     }
 
+    /// `--write-mostly` would mark all that come behind.
+    #[test]
+    fn one_member_is_marked_as_written_mostly() {
+        let made = |keys: &str| {
+            let (_, built) = of_experiment(keys).unwrap();
+            built.make.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(made("level = 'md-mirror'").len(), 1);
+        let marked = made("level = 'md-mirror'\nwrite_mostly = '2'");
+        let marks = "/md/dev-$(basename /dev/loop2)/state";
+        assert!(
+            marked.len() == 2 && marked[1].contains("echo writemostly > /sys/block/"),
+            "{marked:?}"
+        );
+        assert!(marked[1].contains(marks), "{marked:?}");
+    }
+
     /// A partial parity log is made with the array, and makes `--force` needless where a member is lost in a crash.
     #[test]
     fn an_array_is_put_together_without_a_member() {
