@@ -73,8 +73,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The same of a part of an experiment whose plan was made whole elsewhere: what has no effect in the cells of the part may
-    /// have one in others.
+    /// The same of a part of an experiment, of which other parts may use what this one does not.
     ///
     /// # Errors
     ///

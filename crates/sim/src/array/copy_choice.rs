@@ -86,7 +86,7 @@ impl Copies<'_> {
         self.of(copy).in_flight.into()
     }
 
-    fn from_head(&self, copy: Place) -> u64 {
+    fn head_distance(&self, copy: Place) -> u64 {
         self.of(copy).head.abs_diff(copy.sector)
     }
 
@@ -138,7 +138,7 @@ impl CopyChoice {
                     let cost = match (is_flash, are_near) {
                         (true, _) => copies.in_flight(copy),
                         (false, true) if copies.in_flight(copy) == 0 => 0,
-                        (false, true) => copies.from_head(copy),
+                        (false, true) => copies.head_distance(copy),
                         (false, false) => copy.sector,
                     };
                     (!is_there, !is_flash, cost)
@@ -157,11 +157,11 @@ fn of_mirror(copies: &Copies<'_>, plan: &Plan, step: &Step) -> Request {
     let is_one_idle = !copies.members.are_held && any(&|copy| copies.in_flight(copy) == 0);
     let by_load = is_one_idle || any(&|copy| copies.is_flash(copy));
     plan.choose(step, |copy| {
-        let goes_on = copies.of(copy).next_sector == copy.sector || copies.from_head(copy) == 0;
+        let goes_on = copies.of(copy).next_sector == copy.sector || copies.head_distance(copy) == 0;
         let (rank, cost) = match (is_weighed(copy), goes_on) {
             (true, true) => (0, 0),
             (true, false) if by_load => (1, copies.in_flight(copy)),
-            (true, false) => (1, copies.from_head(copy)),
+            (true, false) => (1, copies.head_distance(copy)),
             // The first of those that are written mostly.
             (false, _) => (2, 0),
         };

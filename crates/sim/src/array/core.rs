@@ -15,7 +15,7 @@
 //! real ones, by the clock and with bytes.
 
 use super::Rebuild;
-use super::copy_choice::{CopyChoice, Member, MemberKind, end_on};
+use super::copy_choice::{CopyChoice, Member, end_on};
 use super::locks::Locks;
 use super::passing::{self, Passed};
 use super::rebuild::Restoring;
@@ -187,13 +187,6 @@ impl Core {
     pub fn choose_copies(&mut self, by: CopyChoice) {
         self.copy_choice = by;
         self.holds_all = by.holds_all() && self.is_restored_by_md();
-    }
-
-    /// From now on its members are of these kinds, in order.
-    pub fn know_members(&mut self, kinds: &[MemberKind]) {
-        for (member, &kind) in self.members.iter_mut().zip(kinds) {
-            member.kind = kind;
-        }
     }
 
     /// Cuts requests for data into bios from now on, and chooses a copy for each that is read.

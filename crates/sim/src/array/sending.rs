@@ -1,6 +1,6 @@
 //! Sends the commands of a stage to the members.
 
-use super::copy_choice::{CopyChoice, Member, Members};
+use super::copy_choice::{CopyChoice, Member, MemberKind, Members};
 use super::core::{Command, Core, Name, Owner};
 use super::rebuild::Restoring;
 use crate::{Fault, Nanos, Spent};
@@ -8,6 +8,13 @@ use block::Request;
 use std::ops::Range;
 
 impl Core {
+    /// From now on its members are of these kinds, in order.
+    pub fn know_members(&mut self, kinds: &[MemberKind]) {
+        for (member, &kind) in self.members.iter_mut().zip(kinds) {
+            member.kind = kind;
+        }
+    }
+
     /// Starts a prepared stage: passes its commands to `send`.
     pub fn start(&mut self, now: Nanos, slot: usize, mut send: impl FnMut(Command)) {
         self.start_while(now, slot, |command| {

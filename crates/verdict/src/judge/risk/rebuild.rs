@@ -96,7 +96,8 @@ pub(crate) fn doubt(manifest: &Manifest, records: &[Record]) -> Option<Point> {
 /// What docs/md.md has of parity that is restored.
 const OF_PARITY: &str = "with `volume.rebuild` RAID 5 and 6 share the rows of md's stripe cache with what is restored: beside reads in order the load is \
                          0.86 to 1.20 times as fast as in the kernel with eight in flight, 0.56 to 1.24 times with one (least where each reads whole \
-                         stripes), and 0.8 to 3.5 times as much is restored; other work is 0.86 to 1.05 times as fast with write caches off, and writes in order up to 1.34 times with caches on. A kernel with ticks of 4 or 1 ms, as those of \
+                         stripes), and 0.8 to 3.5 times as much is restored; other work is 0.86 to 1.05 times as fast with write caches off, and writes \
+                         in order up to 1.34 times with caches on. A kernel with ticks of 4 or 1 ms, as those of \
                          distributions, should restore more beside a slower load than this one with 10 ms (docs/md.md)";
 
 /// The same of copies that have one barrier.
