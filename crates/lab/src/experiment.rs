@@ -41,6 +41,7 @@ mod stated;
 mod stripe_cache;
 mod trial;
 mod volume;
+mod write_mostly;
 
 pub use about::{AboutKeys, AskKeys, RunKeys};
 pub use assigned::values_of;

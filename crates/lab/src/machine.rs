@@ -32,7 +32,7 @@ pub use file_system::file_system;
 pub use host::{drives, volume, with_log};
 pub use linux::{
     READ_AHEAD_MEMBERS_MAX, REQUEST_SECTORS, bio_sectors, has_one_queue, read_ahead_sectors,
-    requests_of_linux, scheduler,
+    requests_of_linux, scheduler, scheduler_of,
 };
 pub(crate) use linux::{bitmap, is_restored_behind_barrier};
 pub use programs::{Sending, for_programs};

@@ -21,7 +21,7 @@ mod sending;
 mod threads;
 
 pub use barrier::Barrier;
-pub use copy_choice::CopyChoice;
+pub use copy_choice::{CopyChoice, MemberKind};
 pub use core::{Command, Core, Stage};
 pub use rebuild::{CHUNK_SECTORS, Rebuild};
 use threads::Unsent;
@@ -73,10 +73,11 @@ impl<D: Device> Array<D> {
         }
     }
 
-    /// The same array with copies chosen by this rule.
+    /// The same array with copies chosen by this rule, among members of these kinds.
     #[must_use]
-    pub fn choosing_copies(mut self, by: CopyChoice) -> Self {
+    pub fn choosing_copies(mut self, by: CopyChoice, kinds: &[MemberKind]) -> Self {
         self.core.choose_copies(by);
+        self.core.know_members(kinds);
         self
     }
 

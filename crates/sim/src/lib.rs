@@ -34,7 +34,7 @@ mod due;
 mod outbox;
 mod progress;
 
-pub use array::{Array, Barrier, CopyChoice, Rebuild};
+pub use array::{Array, Barrier, CopyChoice, MemberKind, Rebuild};
 pub use cloud::CloudVolume;
 pub use device::{
     Advance, Counters, Device, Disturbance, Event, Fault, Geometry, Nanos, Tag, TargetCounters,

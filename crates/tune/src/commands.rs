@@ -67,6 +67,8 @@ pub struct Plan<'a> {
     pub caches_off: Option<CachesOff>,
     /// What md remembers of writes, for a crash.
     pub remembered: Remembered,
+    /// Members that md reads only where no other can be, from 0.
+    pub write_mostly: Vec<u32>,
     /// What the work would have of a bitmap that is not built, where that was measured.
     pub with_bitmap: Option<String>,
     /// What the work asks for.
@@ -288,6 +290,7 @@ impl Plan<'_> {
         }
         let options = format!("--level={}{layout}", mdadm.level);
         commands.extend(self.arrays_made(&what, &options, &format!("{chunk}{bitmap}")));
+        commands.extend(self.read_last());
         if self.level.has_stripe_cache() && self.cache != "256" {
             let rows = self.cache;
             for name in self.arrays().iter().map(|device| device.trim_start_matches("/dev/")) {
@@ -361,6 +364,20 @@ impl Plan<'_> {
         let most = self.max_sectors_kib;
         let most = most.map(|kib| set("the largest request", "max_sectors_kb", kib, "max-sectors"));
         ahead.into_iter().chain(most).collect()
+    }
+
+    /// What has md read some members only where no other can be. `mdadm --create --write-mostly` would mark all that come behind.
+    fn read_last(&self) -> Option<Command> {
+        let fields: Vec<String> =
+            self.write_mostly.iter().map(|member| (member + 1).to_string()).collect();
+        (!fields.is_empty()).then(|| {
+            let line = format!(
+                "for disk in $(echo $disks | cut -d' ' -f{}); do echo writemostly > /sys/block/md0/md/dev-$(basename $(readlink -f \
+                 $disk))/state; done",
+                fields.join(",")
+            );
+            build("the members that are written mostly, which md's superblock remembers", line)
+        })
     }
 
     /// What makes the array of all drives, or arrays of neighbours and a stripe over them.
@@ -504,6 +521,7 @@ mod tests {
             survive: 1,
             caches_off: None,
             remembered: Remembered::Nothing,
+            write_mostly: Vec::new(),
             with_bitmap: None,
             requests: Requests::Other,
             near: None,

@@ -337,6 +337,7 @@ pub(crate) fn plan<'a>(
         survive: question.survive,
         caches_off: is_off.then_some(off),
         remembered: Remembered::Nothing,
+        write_mostly: Vec::new(),
         with_bitmap: None,
         requests: Requests::of(experiment, None),
         near: near_level(&best.level, question.members())

@@ -305,6 +305,11 @@ impl Level {
         self.mdadm().is_some_and(|mdadm| mdadm.level == "5")
     }
 
+    /// Whether md can have members of it that it reads only where no other can be (`mdadm --write-mostly`).
+    pub fn has_write_mostly(&self) -> bool {
+        self.is_of(System::Md) && self.mdadm().is_some_and(|mdadm| mdadm.level == "1")
+    }
+
     /// Members of each row that hold parity: 1 of RAID 4 and 5, 2 of RAID 6, of a nested level 1 or 2 in each of its groups;
     /// none of the others.
     pub fn parity_members(&self) -> usize {

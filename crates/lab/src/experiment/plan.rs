@@ -56,7 +56,9 @@ impl Plan {
     /// Where a drive or host is not known, or a cell makes no sense; the message names the key.
     pub fn new(experiment: &Experiment) -> Result<Self> {
         let repeats = Repeats::stated(&experiment.run());
-        Plan::build(experiment, &Members::Modelled, true, repeats)
+        let plan = Plan::build(experiment, &Members::Modelled, true, repeats)?;
+        plan.idle.check(|path| experiment.place(path))?;
+        Ok(plan)
     }
 
     /// The trials of `experiment` on a rig that can do what `can` says. Each key that means nothing there
@@ -66,6 +68,17 @@ impl Plan {
     ///
     /// Where such a key is varied, or a cell makes no sense; the message names the key.
     pub fn on(experiment: &Experiment, can: &Capabilities) -> Result<Self> {
+        let plan = Plan::of_part(experiment, can)?;
+        plan.idle.check(|path| experiment.place(path))?;
+        Ok(plan)
+    }
+
+    /// The same of a part of an experiment, of which other parts may use what this one does not.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::on`].
+    pub fn of_part(experiment: &Experiment, can: &Capabilities) -> Result<Self> {
         let origin = &experiment.origin;
         let mut warnings = Vec::new();
         for (path, setting) in experiment.settings().iter().filter(|(path, _)| can.ignores(path)) {
@@ -176,7 +189,7 @@ impl Plan {
             });
         }
         plan.add_all(firsts, &run, repeats).map_err(|error| error.context(&experiment.origin))?;
-        plan.tell_idle(experiment)?;
+        plan.tell_idle(experiment);
         plan.warnings.append(&mut trees.warnings);
         plan.trees = trees.digests;
         let told = traces.warnings.iter().map(|told| format!("{}: {told}", experiment.origin));
@@ -193,14 +206,8 @@ impl Plan {
     }
 
     /// Warns of what has no effect in some cells.
-    ///
-    /// # Errors
-    ///
-    /// Where it has none in any.
-    fn tell_idle(&mut self, experiment: &Experiment) -> Result<()> {
-        self.idle.check(|path| experiment.place(path))?;
+    fn tell_idle(&mut self, experiment: &Experiment) {
         self.warnings.extend(self.idle.warnings(&experiment.origin, &self.trials));
-        Ok(())
     }
 
     /// Adds the trials of all cells, each as often as `repeats` says of them.
@@ -301,6 +308,7 @@ impl Plan {
             has_bitmap: keys.has_bitmap(origin)?,
             region_sectors: keys.region_sectors(origin)?,
             has_ppl: keys.has_ppl(origin)?,
+            write_mostly: keys.write_mostly(origin, members.len(), &failed)?,
             page_cache: PageCache::default(),
             volume_outstanding,
             member_outstanding,

@@ -72,8 +72,9 @@ impl VolumeKeys {
 /// Where the queues of `volume` are to hold more than Linux lets them: without a scheduler what the drive takes.
 pub(super) fn check_requests(origin: &str, volume: &Volume) -> Result<()> {
     let most = volume.members.iter().map(Member::queue_depth).min().unwrap_or(1);
+    let is_without = |member| machine::scheduler_of(volume, member) == Scheduler::None;
     match volume.nr_requests {
-        Some(asked) if machine::scheduler(volume) == Scheduler::None && asked as usize > most => {
+        Some(asked) if volume.members.iter().any(is_without) && asked as usize > most => {
             Err(Error::input(format!(
                 "{origin}: `volume.nr_requests` = {asked}: without a scheduler Linux lets a queue hold what the drive takes, here \
                  {most}; take no more, or `volume.scheduler = \"mq-deadline\"`"

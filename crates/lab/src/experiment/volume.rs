@@ -74,6 +74,9 @@ keys! {
         /// Partial parity log of md's RAID 5 (`mdadm --consistency-policy=ppl`), instead of a bitmap: after a crash no
         /// parity is left wrong; a real Linux only
         ppl: bool = choice("ppl", Takes::Switch).default("false"),
+        /// Members of md-mirror that are read only where no other can be (`mdadm --write-mostly`), counted from 0 and joined
+        /// by +, as in `1`: the disk beside a flash drive; `none` for none
+        write_mostly: String = choice("write_mostly", Takes::Text).default("none"),
         /// Failed members, counted from 0 and joined by +, as in `1` or `0+3`; `none` for none
         failed: Option<String> = condition("failed", Takes::Text),
         /// Rebuild rate: the first failed member is restored onto a spare, no faster than this [default: no rebuild]
@@ -150,7 +153,7 @@ impl VolumeKeys {
     pub(super) fn failed(&self, origin: &str, members: usize) -> Result<Vec<u32>> {
         let at = |key: &str| format!("{origin}: `volume.{key}`");
         let text = self.failed.as_deref().unwrap_or_default();
-        let failed = parse_failed(text, members).map_err(|error| error.context(at("failed")))?;
+        let failed = parse_numbers(text, members).map_err(|error| error.context(at("failed")))?;
         if self.rebuild_bytes_per_s.is_some() && failed.is_empty() {
             return Err(Error::input(format!(
                 "{}: no member has failed; name one, as in `volume.failed = \"0\"`",
@@ -189,8 +192,8 @@ impl VolumeKeys {
     }
 }
 
-/// The members that are down: `1` or `0+3`, of `members`.
-fn parse_failed(text: &str, members: usize) -> Result<Vec<u32>> {
+/// Some of `members`: `1` or `0+3`.
+pub(super) fn parse_numbers(text: &str, members: usize) -> Result<Vec<u32>> {
     let failed = stated_failed(text).into_iter().map(|word| {
         let member = word.parse().ok().filter(|&member| (member as usize) < members);
         member.ok_or_else(|| {
@@ -240,6 +243,8 @@ pub struct Volume {
     pub region_sectors: Option<u64>,
     /// Whether md keeps a partial parity log.
     pub has_ppl: bool,
+    /// Members that md reads only where no other can be, from 0.
+    pub write_mostly: Vec<u32>,
     /// What goes through the page cache.
     pub page_cache: PageCache,
     /// Requests that the volume's driver has in flight; `None` for no limit.
@@ -427,6 +432,7 @@ impl Volume {
             has_bitmap: false,
             region_sectors: None,
             has_ppl: false,
+            write_mostly: Vec::new(),
             stripe_cache_rows: STRIPE_CACHE_ROWS,
             page_cache: PageCache::default(),
             volume_outstanding: None,

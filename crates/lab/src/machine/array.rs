@@ -26,7 +26,8 @@ pub(super) fn array(
         }
         let queues = linux::block_layer(volume, below, &driver.plugs)?;
         let copies = linux::copy_choice(volume);
-        let array = mapped(volume, queues, driver)?.choosing_copies(copies);
+        let array =
+            mapped(volume, queues, driver)?.choosing_copies(copies, &linux::member_kinds(volume));
         // md cuts a request into bios (`bio_split_to_limits`) before it chooses copies, and comes to their pieces in an order of
         // its own, which a disk that empties its cache can feel. Write-back sends single pages. RAID 5 and 6 are here for a
         // stretch of a rebuild.

@@ -16,7 +16,7 @@ use sim::linux::intent::WriteIntents;
 use sim::linux::md::{Md, MdSpec};
 use sim::linux::queue::{QueueSpec, Scheduler};
 use sim::linux::read_ahead::{PageCache, ReadAheadSpec};
-use sim::{Barrier, BlocksAhead, CopyChoice, Device, Driver, FailWhole, Plugs};
+use sim::{Barrier, BlocksAhead, CopyChoice, Device, Driver, FailWhole, MemberKind, Plugs};
 
 /// The largest request (`max_sectors_kb` 1280, `max_segments` 168), as on the kernel that the model is held to.
 pub const REQUEST_SECTORS: u32 = 2560;
@@ -43,7 +43,7 @@ pub(super) fn md(
     let rows_min = if is_by_dm { volume.interleave_sectors as usize / 2 } else { 0 };
     let spec = MdSpec {
         stripe_cache_rows: rows_min.max(volume.stripe_cache_rows as usize),
-        queue: queue(volume),
+        queue: queue(volume, &volume.members[0]),
         // What is written back has no `REQ_SYNC` unless somebody waits for it, and md delays rows of it that are not whole
         // (`make_stripe_request`).
         is_written_back: volume.page_cache.is_written || driver.plugs.are_of_threads(),
@@ -51,6 +51,7 @@ pub(super) fn md(
         is_cut_at_chunks: is_by_dm,
     };
     let md = Md::new(volume.layout()?, below, driver, spec).map_err(Error::input)?;
+    let md = md.queued(&queues(volume));
     let md = if volume.in_use == InUse::Always { md.kept_in_use() } else { md };
     Ok(md)
 }
@@ -62,7 +63,8 @@ pub(super) fn block_layer(
     below: Box<dyn Device>,
     plugs: &Plugs,
 ) -> Result<Box<dyn Device>> {
-    let queues = BlockLayer::new(below, queue(volume), plugs);
+    let queues =
+        BlockLayer::new(below, queue(volume, &volume.members[0]), plugs).queued(&queues(volume));
     // RAID 5 and 6 come here only for a stretch of a rebuild, which follows general rules.
     let has_copies = !volume.level.has_stripe_cache() && volume.level.nested().is_none();
     let survives = volume.level.losses_survived(volume.members.len()) > 0;
@@ -96,7 +98,7 @@ pub(super) fn alone(
     below: Box<dyn Device>,
     plugs: Plugs,
 ) -> Result<Box<dyn Device>> {
-    let queue = BlockLayer::new(below, queue(volume), &plugs);
+    let queue = BlockLayer::new(below, queue(volume, &volume.members[0]), &plugs);
     Ok(Alone::new(queue, volume.layout()?.sectors(), plugs).into())
 }
 
@@ -232,13 +234,21 @@ pub(crate) fn is_restored_behind_barrier(volume: &Volume) -> bool {
 
 /// How Linux chooses the copy that serves a read.
 pub(super) fn copy_choice(volume: &Volume) -> CopyChoice {
-    let on_disks = volume.members.iter().all(Member::is_rotational);
     match volume.level.spread() {
-        Some(Spread::Near) => CopyChoice::MdNear { on_disks },
-        Some(Spread::Far | Spread::Offset) => CopyChoice::MdFar { on_disks },
+        Some(Spread::Near) => CopyChoice::MdNear,
+        Some(Spread::Far | Spread::Offset) => CopyChoice::MdFar,
         None if volume.level.is_of(System::Btrfs) => CopyChoice::First,
-        None => CopyChoice::MdMirror { on_disks },
+        None => CopyChoice::MdMirror,
     }
+}
+
+/// What Linux knows of each member as it chooses.
+pub(super) fn member_kinds(volume: &Volume) -> Vec<MemberKind> {
+    let kind = |(number, member): (u32, &Member)| MemberKind {
+        is_flash: !member.is_rotational(),
+        is_write_mostly: volume.write_mostly.contains(&number),
+    };
+    (0..).zip(&volume.members).map(kind).collect()
 }
 
 /// The bitmap that md keeps, if any: of mdadm's arrays where it is asked for, of LVM's always.
@@ -264,39 +274,56 @@ pub(crate) fn bitmap(volume: &Volume) -> Result<Option<BitmapSpec>> {
     Ok(volume.has_bitmap.then_some(BitmapSpec { flushes, bits }))
 }
 
-/// The queue that Linux gives each member of `volume`, with as many requests as is said, or as it chooses by itself.
-fn queue(volume: &Volume) -> QueueSpec {
-    let members = &volume.members;
-    let tags = tags(members);
+/// The queues that Linux gives the members of `volume`, in order.
+fn queues(volume: &Volume) -> Vec<QueueSpec> {
+    volume.members.iter().map(|member| queue(volume, member)).collect()
+}
+
+/// The queue that Linux gives a `member` of `volume`, with as many requests as is said, or as it chooses by itself.
+fn queue(volume: &Volume, member: &Member) -> QueueSpec {
     QueueSpec {
-        scheduler: scheduler(volume),
+        scheduler: scheduler_of(volume, member),
         requests: volume
             .nr_requests
-            .map_or_else(|| requests_of_linux(volume), |said| said as usize),
-        tags,
+            .map_or_else(|| requests_of(volume, member), |said| said as usize),
+        tags: tags(&volume.members),
         max_sectors: REQUEST_SECTORS,
         max_segments: MAX_SEGMENTS,
-        is_write_back: members.iter().any(Member::has_write_cache),
+        is_write_back: member.has_write_cache(),
     }
 }
 
-/// The requests that Linux lets the queue of each member of `volume` hold by itself: what the member takes, and twice
-/// that where a scheduler has something to sort (`blk_mq_init_sched`).
+/// The fewest requests that Linux lets the queue of a member of `volume` hold by itself.
 pub fn requests_of_linux(volume: &Volume) -> usize {
-    let tags = tags(&volume.members);
-    if scheduler(volume) == Scheduler::None { tags } else { 2 * tags.min(REQUESTS_MAX) }
+    volume.members.iter().map(|member| requests_of(volume, member)).min().unwrap_or(1)
 }
 
-/// Commands that each of `members` takes at a time.
+/// The requests that Linux lets the queue of a `member` hold by itself: what it takes, and twice that where a scheduler has
+/// something to sort (`blk_mq_init_sched`).
+fn requests_of(volume: &Volume, member: &Member) -> usize {
+    let tags = tags(&volume.members);
+    match scheduler_of(volume, member) {
+        Scheduler::None => tags,
+        Scheduler::MqDeadline => 2 * tags.min(REQUESTS_MAX),
+    }
+}
+
+/// Commands that each of `members` takes at a time: as many as the one that takes fewest, as in the kernel rig, whose disks have
+/// one depth.
 fn tags(members: &[Member]) -> usize {
     members.iter().map(Member::queue_depth).min().unwrap_or(1)
 }
 
-/// The scheduler before each member of `volume`: the one that is named, or the one that Linux chooses by itself, mq-deadline
-/// where a drive has one hardware queue, else none (`elevator_get_default`).
+/// mq-deadline where any member of `volume` has it.
 pub fn scheduler(volume: &Volume) -> Scheduler {
-    let members = &volume.members;
-    let has_one = has_one_queue(tags(members), members.iter().any(Member::is_rotational));
+    let sorts = |member| scheduler_of(volume, member) == Scheduler::MqDeadline;
+    if volume.members.iter().any(sorts) { Scheduler::MqDeadline } else { Scheduler::None }
+}
+
+/// The scheduler before a `member` of `volume`: the one that is named, or the one that Linux chooses by itself, mq-deadline
+/// where the drive has one hardware queue, else none (`elevator_get_default`).
+pub fn scheduler_of(volume: &Volume, member: &Member) -> Scheduler {
+    let has_one = has_one_queue(member.queue_depth(), member.is_rotational());
     match volume.scheduler {
         // The last two are not modelled, and refused by who would model them; they merge and sort, too.
         Scheduling::MqDeadline | Scheduling::Bfq | Scheduling::Kyber => Scheduler::MqDeadline,

@@ -285,6 +285,12 @@ impl Rig for Disks {
 fn admit(trial: &Trial, may_write: bool, devices: &[Device]) -> Result<()> {
     let layout = admit_volume(&trial.setup.volume)?;
     check_own_layout(&trial.setup)?;
+    if !trial.setup.volume.write_mostly.is_empty() {
+        return Err(Error::input(
+            "`volume.write_mostly`: ileave's own engine has no such members; add `[fs]`, and md runs it, or `--on kernel`, or \
+             leave out `--on`",
+        ));
+    }
     check_no_log(&trial.setup)?;
     check_queues(&trial.setup.volume)?;
     if trial.setup.volume.level.nested().is_some() {

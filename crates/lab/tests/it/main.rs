@@ -22,6 +22,7 @@ mod formats;
 mod large_disks;
 mod latencies;
 mod laws;
+mod mixed;
 mod probing;
 mod processor;
 mod rebuilds;

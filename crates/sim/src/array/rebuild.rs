@@ -125,6 +125,11 @@ impl Restoring {
         self.thread.as_ref().is_some_and(SyncThread::holds_all)
     }
 
+    /// The member that md restores, and from which sector on it is not read.
+    pub(super) fn unread(&self) -> Option<(u32, u64)> {
+        self.thread.as_ref().map(|thread| (self.rebuild.member, thread.noted()))
+    }
+
     /// The next chunk, if one starts at `now`: the write to the member.
     pub(super) fn start_chunk(&mut self, now: Nanos) -> Option<Request> {
         let left = self.part.end - self.started;
@@ -176,14 +181,17 @@ impl Restoring {
 
     /// What a request may do, given its plan with the member up.
     pub(super) fn judge(&self, request: &Request, plan: &Plan) -> Verdict {
-        if self.thread.is_some() && request.op.modifies() {
-            return Verdict::Up;
+        if let Some((member, unread)) = self.unread() {
+            // Each part of a read takes a copy that is there (`Copies::is_there`), if it has another.
+            let is_lost = |step: &Step| {
+                step.request.target == member
+                    && step.request.end() > unread
+                    && plan.others(step).is_empty()
+            };
+            let is_down = !request.op.modifies() && plan.steps().iter().any(is_lost);
+            return if is_down { Verdict::Down } else { Verdict::Up };
         }
-        let member = self.rebuild.member;
-        let (front, started) = match &self.thread {
-            Some(thread) => (thread.noted(), thread.noted()),
-            None => (self.front, self.started),
-        };
+        let (member, front, started) = (self.rebuild.member, self.front, self.started);
         let (mut restored, mut lost, mut between) = (false, false, false);
         for step in plan.steps().iter().filter(|step| step.request.sectors > 0) {
             let own = (step.request.target == member).then_some(step.request.sector);

@@ -1,6 +1,6 @@
 //! Sends the commands of a stage to the members.
 
-use super::copy_choice::{CopyChoice, Member, Members};
+use super::copy_choice::{CopyChoice, Member, MemberKind, Members};
 use super::core::{Command, Core, Name, Owner};
 use super::rebuild::Restoring;
 use crate::{Fault, Nanos, Spent};
@@ -8,6 +8,13 @@ use block::Request;
 use std::ops::Range;
 
 impl Core {
+    /// From now on its members are of these kinds, in order.
+    pub fn know_members(&mut self, kinds: &[MemberKind]) {
+        for (member, &kind) in self.members.iter_mut().zip(kinds) {
+            member.kind = kind;
+        }
+    }
+
     /// Starts a prepared stage: passes its commands to `send`.
     pub fn start(&mut self, now: Nanos, slot: usize, mut send: impl FnMut(Command)) {
         self.start_while(now, slot, |command| {
@@ -43,7 +50,7 @@ impl Core {
         let by = if self.is_restored_by_md() { CopyChoice::First } else { self.copy_choice };
         let counts = !self.holds_all;
         for (index, Request { sectors, .. }) in joined {
-            let members = Members { each: &self.members, are_held: false };
+            let members = Members { each: &self.members, are_held: false, unread: None };
             let chosen = by.choose(members, plan, &plan.steps()[steps.start + index]);
             let request = Request { sectors, ..chosen };
             let name = Name::of(slot, steps.start + index, &request);
@@ -76,8 +83,9 @@ impl Core {
     ) -> usize {
         let plan = &self.plans[slot];
         let are_held = self.restoring.as_ref().is_some_and(Restoring::holds_all);
+        let unread = self.restoring.as_ref().and_then(Restoring::unread);
         for (index, step) in steps.clone().zip(&plan.steps()[steps.clone()]) {
-            let members = Members { each: &self.members, are_held };
+            let members = Members { each: &self.members, are_held, unread };
             let request = self.copy_choice.choose(members, plan, step);
             let name = Name::of(slot, index, &request);
             if !send(sent(&mut self.members, name, request)) {

@@ -95,6 +95,16 @@ impl<D: Device> BlockLayer<D> {
         }
     }
 
+    /// The same with a queue of its own for each target.
+    ///
+    /// # Panics
+    ///
+    /// Where there are not as many.
+    #[must_use]
+    pub fn queued(self, specs: &[QueueSpec]) -> Self {
+        BlockLayer { queues: self.queues.queued(specs), ..self }
+    }
+
     /// The sender of what was submitted has nothing more to send: its plug is sent on.
     pub fn unplug(&mut self, now: Nanos) {
         self.plugged_at = None;

@@ -67,6 +67,17 @@ impl<D: Device, C: Carry> Requests<D, C> {
         }
     }
 
+    /// The same with a queue of its own for each target.
+    ///
+    /// # Panics
+    ///
+    /// Where there are not as many.
+    pub(super) fn queued(mut self, specs: &[QueueSpec]) -> Self {
+        assert_eq!(specs.len(), self.queues.len(), "one queue a target");
+        self.queues = specs.iter().map(|&spec| Queue::new(spec)).collect();
+        self
+    }
+
     /// The most sectors that a request for `target` may have.
     pub(super) fn max_sectors(&self, target: u32) -> u32 {
         self.queues[target as usize].max_sectors(Memory::Whole)

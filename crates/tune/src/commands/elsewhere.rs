@@ -450,6 +450,7 @@ mod tests {
             survive: 1,
             caches_off: None,
             remembered: Remembered::Nothing,
+            write_mostly: Vec::new(),
             with_bitmap: None,
             requests: Requests::Other,
             near: None,

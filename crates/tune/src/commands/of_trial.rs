@@ -347,6 +347,7 @@ fn plan_of<'a>(
             (_, true) => Remembered::Parity,
             _ => Remembered::Nothing,
         },
+        write_mostly: volume.write_mostly.clone(),
         with_bitmap: None,
         requests: Requests::of(experiment, Some(trial)),
         near: None,

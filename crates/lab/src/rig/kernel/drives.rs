@@ -35,16 +35,20 @@ impl Drives {
             None => volume.member_sectors()?,
         };
         let has_write_cache =
-            volume.controller.is_some() || volume.members.iter().any(Member::has_write_cache);
+            |number: usize| volume.controller.is_some() || volume.members[number].has_write_cache();
         let is_large = volume.members.iter().any(Member::has_large_sectors);
         let physical_block_sectors = if is_large { LARGE_SECTOR } else { 1 };
         // Disks that turn take no discards, and what zeroes them writes zeroes.
         let has_discard = !volume.members.iter().any(Member::is_rotational);
-        let spec =
-            |sectors| DiskSpec { sectors, has_write_cache, has_discard, physical_block_sectors };
+        let spec = |(number, sectors)| DiskSpec {
+            sectors,
+            has_write_cache: has_write_cache(number),
+            has_discard,
+            physical_block_sectors,
+        };
         Ok(Drives {
             device,
-            specs: used.into_iter().map(spec).collect(),
+            specs: used.into_iter().enumerate().map(spec).collect(),
             queue_depth: commands(volume) as u32,
         })
     }
@@ -78,8 +82,9 @@ fn queue_depth(volume: &Volume) -> usize {
 pub(super) fn check_queues(trial: &Trial) -> Result<()> {
     let volume = &trial.setup.volume;
     let most = commands(volume);
+    let is_without = |member| machine::scheduler_of(volume, member) == Scheduler::None;
     match volume.nr_requests {
-        Some(asked) if machine::scheduler(volume) == Scheduler::None && asked as usize > most => {
+        Some(asked) if volume.members.iter().any(is_without) && asked as usize > most => {
             Err(Error::input(format!(
                 "`volume.nr_requests` = {asked}: without a scheduler a queue holds what its drive takes, with `--on kernel` {most} at \
                  most; take no more, or `volume.scheduler = \"mq-deadline\"`, or leave out `--on`"

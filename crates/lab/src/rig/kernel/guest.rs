@@ -1,12 +1,11 @@
 //! What runs in the kernel, as its first and only program: it sets up what programs expect of a system, builds the
 //! trial's volume of the disks that it finds, measures, answers and switches the machine off.
 
-use super::KIND;
 use super::drives::name_of;
 use super::job::{Answer, Job};
 use super::restore;
 use crate::error::{Error, Result};
-use crate::experiment::{Member, Plan, Scheduling, Trial, Volume};
+use crate::experiment::{Member, Scheduling, Trial, Volume};
 use crate::machine;
 use crate::record::Measured;
 use crate::rig::admit::check_work;
@@ -73,11 +72,10 @@ fn set_up() -> Result<()> {
 fn answer(job: &[u8], control: &Arc<Control>) -> Result<Vec<u8>> {
     let job = Job::from_bytes(job)?;
     job.enter_directory();
-    let trial = || job.trial_of(Plan::on(&job.experiment(), &(KIND.capabilities)())?.trials);
     let Some(cut) = job.cut() else {
-        return Answer::new(trial().and_then(|trial| measured(&trial, control))).to_bytes();
+        return Answer::new(job.trial().and_then(|trial| measured(&trial, control))).to_bytes();
     };
-    let found = trial().and_then(|trial| {
+    let found = job.trial().and_then(|trial| {
         let mounted =
             Mounted::open(Source::Devices(devices(&trial)?), Path::new(OWN), &Undo::default())?;
         mounted.after_cut(&trial, cut)
@@ -88,7 +86,7 @@ fn answer(job: &[u8], control: &Arc<Control>) -> Result<Vec<u8>> {
 /// Runs the trial; the number is of all requests to the volume, where those are what it runs.
 fn measured(trial: &Trial, control: &Arc<Control>) -> Result<(Measured, Option<u64>)> {
     let devices = devices(trial)?;
-    devices.iter().try_for_each(|device| tune(device, trial))?;
+    devices.iter().enumerate().try_for_each(|(number, device)| tune(number, device, trial))?;
     if trial.setup.files.is_some() {
         return of_files(trial, devices, control).map(|measured| (measured, None));
     }
@@ -122,20 +120,27 @@ fn read_number(path: &str) -> Result<u64> {
     number.ok_or_else(|| Error::failure(format!("the guest's {path} holds no number")))
 }
 
-/// Tells the kernel what it would know of such a drive by itself: whether it turns, and which scheduler it gets, unless one
-/// is named; and how many requests its queue holds, where that is said.
-fn tune(device: &Device, trial: &Trial) -> Result<()> {
-    let members = &trial.setup.volume.members;
-    let rotates = members.iter().any(Member::is_rotational);
-    let scheduler = match trial.setup.volume.scheduler {
-        Scheduling::Auto => machine::scheduler(&trial.setup.volume).name(),
+/// Tells the kernel what it would know of the drive with this number by itself: whether it turns, and which scheduler it gets,
+/// unless one is named; and how many requests its queue holds, where that is said. A RAID controller is one disk.
+fn tune(number: usize, device: &Device, trial: &Trial) -> Result<()> {
+    let volume = &trial.setup.volume;
+    let members = &volume.members;
+    let (rotates, by_itself) = match &volume.controller {
+        None => {
+            let member = &members[number];
+            (member.is_rotational(), machine::scheduler_of(volume, member))
+        }
+        Some(_) => (members.iter().any(Member::is_rotational), machine::scheduler(volume)),
+    };
+    let scheduler = match volume.scheduler {
+        Scheduling::Auto => by_itself.name(),
         named => named.word(),
     };
     let queue = format!("/sys/block/{}/queue", short(&device.path));
     let rotates = if rotates { "1" } else { "0" };
     let mut settings = vec![("rotational", rotates.to_string()), ("scheduler", scheduler.into())];
     // The scheduler begins with its own number.
-    let requests = trial.setup.volume.nr_requests;
+    let requests = volume.nr_requests;
     settings.extend(requests.map(|requests| ("nr_requests", requests.to_string())));
     for (key, value) in settings {
         let path = format!("{queue}/{key}");
@@ -282,8 +287,7 @@ pub(super) fn samples(trial: &Trial) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::experiment::Experiment;
+    use crate::experiment::{Experiment, Plan};
 
     #[test]
     fn what_a_level_takes_with_another_chunk_is_impossible_and_what_it_never_takes_is_wrong() {

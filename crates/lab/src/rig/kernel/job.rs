@@ -1,7 +1,8 @@
 //! What the guest is told, and what it answers: JSON on the disk between them.
 
+use super::KIND;
 use crate::error::{Error, Result};
-use crate::experiment::{Experiment, Setting, Trial};
+use crate::experiment::{Experiment, Plan, Setting, Trial};
 use crate::record::{LoadPoint, Measured, decode_latencies, encode_latencies};
 use crate::rig::mounted::Cut;
 use crate::runner::key_of;
@@ -86,8 +87,13 @@ impl Job {
         self.cut
     }
 
+    /// The trial, as the guest plans it.
+    pub(super) fn trial(&self) -> Result<Trial> {
+        self.trial_of(Plan::of_part(&self.experiment(), &(KIND.capabilities)())?.trials)
+    }
+
     /// The trial among those of the experiment.
-    pub(super) fn trial_of(&self, trials: Vec<Trial>) -> Result<Trial> {
+    fn trial_of(&self, trials: Vec<Trial>) -> Result<Trial> {
         let is_meant = |trial: &Trial| trial.repeat == self.repeat && key_of(trial) == self.cell;
         let trial = trials.into_iter().find(is_meant).ok_or_else(|| {
             let Job { cell, repeat, .. } = self;
@@ -211,7 +217,7 @@ fn nothing() -> Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Cell, Plan};
+    use crate::experiment::Cell;
 
     #[test]
     fn the_guest_plans_the_same_trials() {
@@ -238,6 +244,21 @@ mod tests {
                 planned.iter().filter(|other| said(other) != said(meant)).cloned().collect();
             let none = job.trial_of(others).unwrap_err().to_string();
             assert!(none.contains("no trial"), "{none}");
+        }
+    }
+
+    /// A key that no drive of this cell takes, but one of another does, was a mistake there, and the cell was left out.
+    #[test]
+    fn the_guest_takes_keys_that_only_other_cells_have() {
+        let text = "[volume]\ndrives = '2xst18000nm000j:1GiB'\nlevel = 'md-mirror'\n[drive]\nwrite_cache = false\n\
+                    [workload.disks]\nkind = 'random'\ncount = 1\n[workload.flash]\nkind = 'random'\ncount = 1\n\
+                    volume.drives = '2x980-pro-1tb:1GiB'\n";
+        let experiment = Experiment::parse("mine.toml", text).unwrap();
+        let planned = Plan::on(&experiment, &(KIND.capabilities)()).unwrap().trials;
+        assert_eq!(planned.len(), 2);
+        for meant in &planned {
+            let own = Job::new(&experiment, meant).trial().unwrap();
+            assert_eq!(own.cell.workload, meant.cell.workload);
         }
     }
 

@@ -88,6 +88,14 @@ pub fn build_volume(volume: &Volume, members: &[Device], name: &str) -> Result<B
         // It is made with the array.
         build.make[0] = build.make[0].clone().and("--consistency-policy=ppl");
     }
+    for &member in &volume.write_mostly {
+        // As `--write-mostly` in front of the device, which holds for all that come behind it.
+        let state = format!(
+            "echo writemostly > /sys/block/$(basename $(readlink -f {}))/md/dev-$(basename {})/state",
+            build.devices[0], members[member as usize].path
+        );
+        build.make.push(Step::new(["sh", "-c", &state]));
+    }
     if volume.has_bitmap {
         for device in arrays(volume.level, name) {
             let chunk =
@@ -472,6 +480,23 @@ mod tests {
             let why = Experiment::parse("x.toml", &text).unwrap_err().to_string();
             assert!(why.contains("volume.bitmap") && why.contains("from 4 KiB to 1 GiB"), "{why}");
         }
+    }
+
+    /// `--write-mostly` would mark all that come behind.
+    #[test]
+    fn one_member_is_marked_as_written_mostly() {
+        let made = |keys: &str| {
+            let (_, built) = of_experiment(keys).unwrap();
+            built.make.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(made("level = 'md-mirror'").len(), 1);
+        let marked = made("level = 'md-mirror'\nwrite_mostly = '2'");
+        let marks = "/md/dev-$(basename /dev/loop2)/state";
+        assert!(
+            marked.len() == 2 && marked[1].contains("echo writemostly > /sys/block/"),
+            "{marked:?}"
+        );
+        assert!(marked[1].contains(marks), "{marked:?}");
     }
 
     /// A partial parity log is made with the array, and makes `--force` needless where a member is lost in a crash.

@@ -6,11 +6,21 @@ use super::restoring::Restores;
 use super::retries::Retries;
 use super::workers::Workers;
 use super::{Carries, Md, RowStep, Settling, Thread};
-use crate::linux::queue::{Memory, PAGE_SECTORS, Plug, Slot};
+use crate::linux::queue::{Memory, PAGE_SECTORS, Plug, QueueSpec, Slot};
 use crate::{Device, Event, Fault, Nanos, Spent};
 use block::{Op, Request};
 
 impl<D: Device> Md<D> {
+    /// The same array with a queue of its own for each member.
+    ///
+    /// # Panics
+    ///
+    /// Where there are not as many.
+    #[must_use]
+    pub fn queued(self, specs: &[QueueSpec]) -> Self {
+        Md { members: self.members.queued(specs), ..self }
+    }
+
     fn as_bio(step: RowStep) -> Request {
         let op = if step.write.is_some() { Op::Write { fua: step.fua } } else { Op::Read };
         let sectors = step.rows * PAGE_SECTORS;
