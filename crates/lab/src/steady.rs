@@ -215,13 +215,12 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches, bits:
             streams::add(&mut measured, trial, &recorded.outcome);
             let outcome = &recorded.outcome;
             let is_behind = is_overloaded || ending == Ending::Late;
-            let told = Told::of_job(said.as_ref(), &series, outcome, is_behind);
+            let is_unknown = said.is_none() && may_be_held(trial, caches, outcome);
+            let told = Told::of_job(said.as_ref(), &series, outcome, is_behind || is_unknown);
             let ended = (all, outcome.elapsed_ns);
             let is_beginning = bits::is_beginning(trial, bits, outcome, ended);
             let told = told.on_loan(outcome).unless(is_beginning).beside(trial, outcome.elapsed_ns);
-            // Of a trace's windows the others tell.
-            let is_window = trial.trace().is_some_and(|trace| trace.part.is_some());
-            if said.is_some() || !is_window || told.held_share > BIAS_MAX {
+            if said.is_some() || !told.is_steady {
                 told.add(&mut measured, &series, caches);
             }
             load.held = load::held(trial, &recorded.outcome);
@@ -239,6 +238,13 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches, bits:
     measured.put_first(trial);
     measured.series = (!series.is_empty()).then_some(series);
     measured
+}
+
+/// Whether caches may have taken all that a trial wrote which is too short to tell. Of a trace's windows the others tell.
+fn may_be_held(trial: &Trial, caches: Caches, outcome: &Outcome) -> bool {
+    let is_window = trial.trace().is_some_and(|trace| trace.part.is_some());
+    let written_bytes = outcome.bytes as f64 * written_share(trial);
+    !is_window && written_bytes > 0.0 && written_bytes <= caches.room() as f64
 }
 
 /// Whether a part from which the warm-up was left out is steady.
@@ -277,7 +283,7 @@ impl Told {
         }
     }
 
-    /// Of a job, all of which was measured. One that is too short to tell is not steady: its few writes may be those that caches took.
+    /// Of a job, all of which was measured; `is_behind` where something else says that its rate does not last.
     fn of_job(
         said: Option<&Steadiness>,
         series: &Series,
@@ -291,8 +297,7 @@ impl Told {
         let tolerance = said.map(|said| BIAS_MAX.max(said.half_width));
         let is_biased = bias.zip(tolerance).is_some_and(|(bias, most)| bias > most);
         let drifts = said.is_some_and(|said| said.drift.max(1.0 / said.drift) > DRIFT_MAX);
-        let is_steady =
-            said.is_some() && held_share <= BIAS_MAX && !is_biased && !drifts && !is_behind;
+        let is_steady = held_share <= BIAS_MAX && !is_biased && !drifts && !is_behind;
         Told {
             is_steady,
             warm_up_s: 0.0,
