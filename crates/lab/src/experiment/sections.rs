@@ -261,12 +261,9 @@ pub(super) fn meant(generic: &str) -> Vec<String> {
 
 /// What others call keys: fio, mdadm, LVM and RAID controllers. Only errors name them.
 const CALLED_ELSEWHERE: [(&[&str], &str); 9] = [
-    (&["iodepth", "io_depth", "queue_depth", "qd"], "depth"),
-    (
-        &["chunk", "chunk_size", "stripe_unit", "stripe_size", "strip", "strip_size", "su"],
-        "interleave",
-    ),
-    (&["readwrite", "rw"], "op"),
+    (&["iodepth", "io_depth", "qd"], "depth"),
+    (&["chunk", "chunk_size", "stripe_size", "strip", "strip_size", "su"], "interleave"),
+    (&["readwrite"], "op"),
     (&["randrw", "rwmixread", "read_percent"], "reads_percent"),
     (&["bs", "blocksize", "block_size"], "block"),
     (&["numjobs", "num_jobs", "threads"], "jobs"),
@@ -318,7 +315,10 @@ mod tests {
     #[test]
     fn words_of_other_programs_have_their_keys() {
         for (words, key) in CALLED_ELSEWHERE {
-            assert!(SECTIONS.iter().flat_map(Section::all).any(|known| known.name == key), "{key}");
+            assert!(
+                SECTIONS.iter().flat_map(|section| section.all()).any(|known| known.name == key),
+                "{key}"
+            );
             for word in words {
                 let said = unknown(&format!("workload.w.{word}")).to_string();
                 let is_said = said.contains(&format!(".{key}`"));
