@@ -260,7 +260,7 @@ pub(super) fn meant(generic: &str) -> Vec<String> {
 }
 
 /// What others call keys: fio, mdadm, LVM and RAID controllers. Only errors name them.
-const CALLED_ELSEWHERE: [(&[&str], &str); 9] = [
+const CALLED_ELSEWHERE: [(&[&str], &str); 8] = [
     (&["iodepth", "io_depth", "qd"], "depth"),
     (&["chunk", "chunk_size", "stripe_size", "strip", "strip_size", "su"], "interleave"),
     (&["readwrite"], "op"),
@@ -269,7 +269,6 @@ const CALLED_ELSEWHERE: [(&[&str], &str); 9] = [
     (&["numjobs", "num_jobs", "threads"], "jobs"),
     (&["iops", "rate_iops"], "requests_per_s"),
     (&["raid", "raid_level"], "level"),
-    (&["disks", "devices", "raid_devices"], "drives"),
 ];
 
 /// The key that is called `name` elsewhere.
