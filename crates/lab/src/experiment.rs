@@ -17,6 +17,7 @@
 
 mod about;
 mod assigned;
+mod bare;
 mod checks;
 mod chunk;
 mod engine;

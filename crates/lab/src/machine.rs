@@ -26,7 +26,7 @@ mod programs;
 mod raid_controller;
 mod shelf;
 
-pub(crate) use array::restored_part;
+pub(crate) use array::{restored_part, to_restore};
 pub use caches::write_cache_bytes;
 pub use file_system::file_system;
 pub use host::{drives, volume, with_log};

@@ -6,6 +6,7 @@
 
 mod bits;
 mod load;
+mod restored;
 mod turns;
 
 use crate::catalogue::Model;
@@ -82,6 +83,9 @@ const DEFERRED_MAX: f64 = 0.02;
 /// The sample of that share, kept where it is more.
 const DEFERRED_SAMPLE: &str = "deferred_share";
 
+/// How many times as long a trial would have to be beside what is restored, where it is too short for that.
+const RESTORED_SAMPLE: &str = "rebuild_needs_times";
+
 /// After how many batches a warm-up may end: where there are marks from which on there is a result.
 const STARTS: [usize; 7] = [0, 1, 2, 4, 8, 16, 32];
 
@@ -114,7 +118,8 @@ pub(crate) fn enough(trial: &Trial, caches: Caches, bits: Bits, batches: &Batche
     if !outlasts_saved(trial, batches) || !bits::are_set(trial, bits, batches) {
         return false;
     }
-    if !turns::are_seen(trial, batches) {
+    if !turns::are_seen(trial, batches) || restored::too_short_by(trial, batches.closed_ns()) > 1.0
+    {
         return false;
     }
     if load::is_paced(trial) {
@@ -200,24 +205,23 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches, bits:
             let ended_ns = start_ns + of_part.elapsed_ns;
             let is_beginning = bits::is_beginning(trial, bits, &of_part, (all, ended_ns))
                 || !turns::are_seen(trial, &recorded.batches);
-            told.on_loan(&of_part).unless(is_beginning).add(&mut measured, &series, caches);
+            let told = told.on_loan(&of_part).unless(is_beginning).beside(trial, ended_ns);
+            told.add(&mut measured, &series, caches);
             load.held = load::held(trial, &of_part);
             measured
         }
         _ => {
             let mut measured = Measured::from_sim(&recorded.outcome, 0.0);
             streams::add(&mut measured, trial, &recorded.outcome);
-            let told = Told::of_job(
-                said.as_ref(),
-                &series,
-                &recorded.outcome,
-                is_overloaded || ending == Ending::Late,
-            );
-            if let Some(told) = told {
-                let outcome = &recorded.outcome;
-                let ended = (all, outcome.elapsed_ns);
-                let is_beginning = bits::is_beginning(trial, bits, outcome, ended);
-                told.on_loan(outcome).unless(is_beginning).add(&mut measured, &series, caches);
+            let outcome = &recorded.outcome;
+            let is_behind = is_overloaded || ending == Ending::Late;
+            let is_unknown = said.is_none() && may_be_held(trial, caches, outcome);
+            let told = Told::of_job(said.as_ref(), &series, outcome, is_behind || is_unknown);
+            let ended = (all, outcome.elapsed_ns);
+            let is_beginning = bits::is_beginning(trial, bits, outcome, ended);
+            let told = told.on_loan(outcome).unless(is_beginning).beside(trial, outcome.elapsed_ns);
+            if said.is_some() || !told.is_steady {
+                told.add(&mut measured, &series, caches);
             }
             load.held = load::held(trial, &recorded.outcome);
             measured
@@ -234,6 +238,13 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches, bits:
     measured.put_first(trial);
     measured.series = (!series.is_empty()).then_some(series);
     measured
+}
+
+/// Whether caches may have taken all that a trial wrote which is too short to tell. Of a trace's windows the others tell.
+fn may_be_held(trial: &Trial, caches: Caches, outcome: &Outcome) -> bool {
+    let is_window = trial.trace().is_some_and(|trace| trace.part.is_some());
+    let written_bytes = outcome.bytes as f64 * written_share(trial);
+    !is_window && written_bytes > 0.0 && written_bytes <= caches.room() as f64
 }
 
 /// Whether a part from which the warm-up was left out is steady.
@@ -253,6 +264,8 @@ struct Told {
     deferred_share: f64,
     /// How often as much as caches hold it would have to move.
     times_held: f64,
+    /// How many times as long it would have to last beside what is restored; 1 where it was long enough.
+    too_short_by: f64,
 }
 
 impl Told {
@@ -266,16 +279,17 @@ impl Told {
             credit_share: 0.0,
             deferred_share: 0.0,
             times_held: 4.0,
+            too_short_by: 1.0,
         }
     }
 
-    /// Of a job, all of which was measured. Nothing where it was too short to tell and filled no cache.
+    /// Of a job, all of which was measured; `is_behind` where something else says that its rate does not last.
     fn of_job(
         said: Option<&Steadiness>,
         series: &Series,
         outcome: &Outcome,
         is_behind: bool,
-    ) -> Option<Told> {
+    ) -> Told {
         let held = series.held_bytes.last().copied().unwrap_or(0) as f64;
         let held_share = if outcome.bytes > 0 { held / outcome.bytes as f64 } else { 0.0 };
         let rate = outcome.bytes as f64 * 1e9 / outcome.elapsed_ns as f64;
@@ -284,7 +298,7 @@ impl Told {
         let is_biased = bias.zip(tolerance).is_some_and(|(bias, most)| bias > most);
         let drifts = said.is_some_and(|said| said.drift.max(1.0 / said.drift) > DRIFT_MAX);
         let is_steady = held_share <= BIAS_MAX && !is_biased && !drifts && !is_behind;
-        (said.is_some() || !is_steady).then(|| Told {
+        Told {
             is_steady,
             warm_up_s: 0.0,
             half_width: said.map(|said| said.half_width),
@@ -292,7 +306,8 @@ impl Told {
             credit_share: 0.0,
             deferred_share: 0.0,
             times_held: 1.0 / BIAS_MAX,
-        })
+            too_short_by: 1.0,
+        }
     }
 
     /// Burst credit ends, and media caches are full at some time: what was moved on them is no rate that lasts.
@@ -315,6 +330,13 @@ impl Told {
         self
     }
 
+    /// Not steady where it ended at `ended_ns`, before what is restored beside it has its pace.
+    fn beside(mut self, trial: &Trial, ended_ns: u64) -> Told {
+        self.too_short_by = restored::too_short_by(trial, ended_ns).max(1.0);
+        self.is_steady &= self.too_short_by <= 1.0;
+        self
+    }
+
     /// Adds it to what was measured.
     fn add(&self, measured: &mut Measured, series: &Series, caches: Caches) {
         let [steady, warm_up, interval, _, held_share, needed] = SAMPLES;
@@ -329,10 +351,17 @@ impl Told {
         if self.deferred_share > DEFERRED_MAX {
             samples.push((DEFERRED_SAMPLE, self.deferred_share));
         }
+        if self.too_short_by > 1.0 {
+            samples.push((RESTORED_SAMPLE, self.too_short_by));
+        }
         if !self.is_steady {
             let held = series.held_bytes.last().copied().unwrap_or(0).max(caches.room()) as f64;
             let moved = series.bytes.iter().sum::<u64>() as f64;
-            samples.push((needed, (self.times_held * held).max(2.0 * moved) / f64::from(1 << 20)));
+            samples.push((
+                needed,
+                (self.times_held * held).max(self.too_short_by.max(2.0) * moved)
+                    / f64::from(1 << 20),
+            ));
         }
     }
 }

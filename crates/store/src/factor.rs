@@ -145,7 +145,8 @@ impl Factors {
         self.of(path).shown(value)
     }
 
-    /// About a value of this factor, as people say it: a size in whole KiB, MiB and so on, from 10 of them on.
+    /// About a value of this factor, as people say it: a size in whole KiB, MiB and so on, from 10 of them on; a rate or a time to two
+    /// digits.
     pub fn about(&self, path: &str, value: f64) -> u64 {
         const UNITS: [f64; 4] =
             [(1_u64 << 40) as f64, (1_u64 << 30) as f64, (1_u64 << 20) as f64, 1024.0];
@@ -156,6 +157,10 @@ impl Factors {
         let bytes = value * SECTOR_BYTES as f64;
         match UNITS.into_iter().find(|unit| bytes >= 10.0 * unit).filter(|_| is_size) {
             Some(unit) => ((bytes / unit).round() * unit / SECTOR_BYTES as f64) as u64,
+            None if matches!(self.of(path).written, Written::Rate | Written::Time) => {
+                let unit = 10_f64.powf((value.max(1.0).log10().floor() - 1.0).max(0.0));
+                ((value / unit).round() * unit) as u64
+            }
             None => value.round() as u64,
         }
     }
@@ -252,6 +257,21 @@ mod tests {
         assert_eq!(shown("workload.r.span", 130_003_456.0 / 512.0), "124MiB");
         assert_eq!(shown("workload.r.span", 5_300.4 * 1024.0 / 512.0), "5300KiB");
         assert_eq!(shown("workload.r.depth", 24.4), "24");
+    }
+
+    /// "From about 571915874B/s on" stood between 200MB/s and 2GB/s.
+    #[test]
+    fn a_rate_or_a_time_between_two_has_two_digits() {
+        let kind = |written| FactorKind { role: Role::Condition, written };
+        let factors = Factors(BTreeMap::from([
+            ("volume.rebuild".into(), kind(Written::Rate)),
+            ("workload.r.think_time".into(), kind(Written::Time)),
+        ]));
+        let shown =
+            |path: &str, value: f64| factors.shown(path, &factors.about(path, value).into());
+        assert_eq!(shown("volume.rebuild", 571_915_874.0), "570MB/s");
+        assert_eq!(shown("workload.r.think_time", 1_234_567.0), "1.2ms");
+        assert_eq!(shown("workload.r.think_time", 7.0), "7ns");
     }
 
     fn factors() -> Factors {

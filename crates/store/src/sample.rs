@@ -160,6 +160,7 @@ pub const SAMPLES: &[Sample] = &[
     sample("program_busy", "", "", Neither, Run, "share of the time that the processor of each program was busy with its requests"),
     sample("lock_wait", "", "", Neither, Run, "share of the time in which the processor of each program waited for the lock of a drive's scheduler"),
     sample("refused_share", "", "", Neither, Run, "reads that found no place in a drive's queue, for each request"),
+    sample("rebuild_needs_times", "", "", Neither, Run, "how many times as long a trial beside a rebuild has to be, where it is too short"),
     sample("deferred_share", "", "", Neither, Run, "share of the commands that only media caches of shingled disks hold"),
     sample("billed_per_request", "", "", Neither, Run, "I/Os that cloud volumes bill for each request"),
     sample("needed_mib", "", "MiB", Neither, Run, "amount after which the trial would be steady, estimated"),

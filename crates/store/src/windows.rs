@@ -162,9 +162,11 @@ fn rule(name: &str) -> Option<Rule> {
         "members_busy" | "cpu_busy" => Rule::Time,
         "cached_share" => Rule::Bytes,
         "faults" | "lost_writes" | "warm_up_s" => Rule::Sum,
-        "overloaded" | "needed_mib" | "interval_percent" | "latency_interval_percent" => {
-            Rule::Highest
-        }
+        "overloaded"
+        | "needed_mib"
+        | "interval_percent"
+        | "latency_interval_percent"
+        | "rebuild_needs_times" => Rule::Highest,
         "steady" => Rule::Lowest,
         _ if sample::find(name).is_some_and(|sample| sample.scope == Scope::Part) => Rule::Requests,
         _ => return None,

@@ -41,6 +41,7 @@ use store::factor::Factors;
 use store::quantity::Better;
 use store::record::Record;
 use store::{Happened, Manifest, Trials};
+use trials::far_off::Off;
 
 /// What is asked of a layout.
 #[derive(Clone, Debug, Default)]
@@ -185,6 +186,12 @@ pub struct LeftOut {
     pub is_unsafe: bool,
     /// Whether trials on it were not steady.
     pub is_unsteady: bool,
+    /// How far off it is all the same, where it was not steady.
+    #[serde(skip)]
+    pub off: Off,
+    /// What was measured of it then.
+    #[serde(skip)]
+    pub measured: Option<f64>,
     /// Whether requests came faster than it did them, where others could.
     pub is_overloaded: bool,
     /// What it is beside fast.
@@ -302,6 +309,7 @@ impl Verdict {
         let noises = verdict.with_other_seeds(noises, manifest, records);
         let noises = verdict.with_luck(aim, noises, manifest, records);
         let noises = verdict.with_buffers(aim, noises, manifest, records);
+        verdict.find_far_off(manifest, records, wishes)?;
         verdict.stand(aim, &noises, &places, &scores);
         verdict.any_will_do = ranking::any_will_do::any_will_do(&verdict);
         let holds_nowhere = aim.is_capacity() && verdict.has_no_rate();
@@ -404,6 +412,8 @@ impl Verdict {
                         samples: scores.clone(),
                         is_unsafe,
                         is_unsteady,
+                        off: Off::Open,
+                        measured: None,
                         is_overloaded,
                         facts,
                     });

@@ -5,23 +5,28 @@ use crate::tables::{figure, listed};
 use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::factor::Role;
+use store::quantity::Better;
 use store::record::Record;
 
 /// What keeps a trial from a steady state; the first that holds is its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
+    Restored,
     OnCredit,
     Deferred,
     Cached,
     AtLimit,
     StreamEnded,
+    TooShort,
     StillChanged,
 }
 
 impl Why {
     /// Of a trial that was not steady.
     fn of(record: &Record) -> Why {
-        if is_on_credit(record) {
+        if record.sample("rebuild_needs_times").is_some() {
+            Why::Restored
+        } else if is_on_credit(record) {
             Why::OnCredit
         } else if is_deferred(record) {
             Why::Deferred
@@ -31,6 +36,8 @@ impl Why {
             Why::AtLimit
         } else if !early::streams(record).is_empty() {
             Why::StreamEnded
+        } else if record.sample("interval_percent").is_none() {
+            Why::TooShort
         } else {
             Why::StillChanged
         }
@@ -57,6 +64,8 @@ pub fn reason(record: &Record) -> Option<String> {
             let ended = early::streams(record);
             format!("its rate changed when {} ended", ended.first().map_or("one", |one| one.0))
         }
+        Why::Restored => "it ended before the rebuild beside it had its pace".into(),
+        Why::TooShort => "it was too short to tell".into(),
         Why::StillChanged => "its rate still changed".into(),
     };
     Some(format!("{workload} was not steady: {what}"))
@@ -65,6 +74,24 @@ pub fn reason(record: &Record) -> Option<String> {
 /// Whether a trial is left out of the verdict. What re-runs a published table is what its author ran, and stays.
 pub fn is_left_out(manifest: &Manifest, record: &Record) -> bool {
     manifest.published.is_empty() && reason(record).is_some()
+}
+
+/// Of a rate that still changed when a trial ended, so much lasts: halves of a trial that differ by more are a warm-up, and left out.
+const STILL_CHANGED: f64 = 0.5;
+
+/// The share of the rate of a trial that was not steady which lasts at least: what only caches, credit or other shares of a drive took
+/// is on loan. Of times it is the share of them by which they may be off. None where nothing says.
+pub fn kept_share(record: &Record, better: Better) -> Option<f64> {
+    let without = |sample: &str| Some(1.0 - record.sample(sample)?).filter(|kept| *kept > 0.0);
+    match Why::of(record) {
+        // How much of it was on loan says nothing of how long the others take.
+        Why::OnCredit | Why::Deferred | Why::Cached if better == Better::Lower => None,
+        Why::OnCredit => without("credit_share"),
+        Why::Deferred => without("deferred_share"),
+        Why::Cached => without("cached_share"),
+        Why::StreamEnded | Why::StillChanged => Some(STILL_CHANGED),
+        Why::AtLimit | Why::Restored | Why::TooShort => None,
+    }
 }
 
 /// Beyond this share of the bytes moved, the caches are the reason.
@@ -126,6 +153,14 @@ impl Why {
     /// What is said of trials that were not steady for this reason.
     fn words(self, manifest: &Manifest, group: &[&Record]) -> String {
         match self {
+            Why::Restored => longer(
+                manifest,
+                group,
+                "they ended before the rebuild beside them had its pace, which a limit lets through in bursts",
+            ),
+            Why::TooShort => {
+                longer(manifest, group, "they are too short to say whether their rate lasts")
+            }
             Why::OnCredit => {
                 let next = of_key(manifest, group, "drive.credit", "the credit is spent");
                 format!("they drew on burst credit, which ends. {next}")
@@ -314,6 +349,21 @@ mod tests {
         assert!(point.text.starts_with("2 of 2 trials: write caches held"), "{}", point.text);
         assert!(point.text.contains("Leave out `count`"), "{}", point.text);
         assert!(point.text.ends_with("move at least 10.0 GiB"), "{}", point.text);
+    }
+
+    /// One write of each layout, which a cache took: "md-raid5 about 100 times slower".
+    #[test]
+    fn what_is_too_short_to_judge_ranks_nothing() {
+        for count in [1, 2] {
+            let short = verdict(&format!("run.repeats = 1\n{WRITES}count = {count}\n"));
+            assert_eq!(short.answer, "No answer: no layout was in a steady state.");
+            assert!(short.ranked.is_empty());
+            let points = short.points.iter().filter(|point| point.about == "not steady");
+            let said: Vec<&str> = points.map(|point| point.text.as_str()).collect();
+            let is_short = |text: &&str| text.contains("they are too short to say whether");
+            assert!(said.iter().any(is_short), "{said:?}");
+            assert!(said.iter().all(|text| text.contains("Leave out `count`")), "{said:?}");
+        }
     }
 
     /// "Leave out `drive.credit`" was said of disks whose caches had filled, beside cloud volumes that were on credit.

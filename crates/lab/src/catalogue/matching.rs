@@ -104,7 +104,7 @@ pub fn matching(model: &str, bytes: Option<u64>, is_flash: Option<bool>) -> Matc
     if let Some(name) = bytes.and_then(|bytes| cut_off(model, bytes, known)) {
         return Match::Drive(name);
     }
-    let nearest = best.map(|(.., name)| name).or_else(|| near(model, known, is_flash));
+    let nearest = best.map(|(.., name)| name).or_else(|| near((model, bytes), known, is_flash));
     let of_size = bytes.map_or_else(Vec::new, |bytes| {
         let is_like = |name: &str| {
             let is_of_sort = is_flash != Some(false) || !is_flash_drive(name);
@@ -137,8 +137,16 @@ fn cut_off(model: &str, bytes: u64, known: &[Named]) -> Option<String> {
     found.next().is_none().then(|| first.key.to_string())
 }
 
-/// The drive of its sort, where that is known, whose name is nearest to a model.
-fn near(model: &str, known: &[Named], is_flash: Option<bool>) -> Option<String> {
+/// How far off the size of a disk may be that stands for another: families go on in steps of a fifth or less, and flash of one
+/// name has all sizes.
+const FAMILY_SIZE: f64 = 0.25;
+
+/// The drive of its sort, and of disks nearly of its size, where these are known, whose name is nearest to a model.
+fn near(
+    (model, bytes): (&str, Option<u64>),
+    known: &[Named],
+    is_flash: Option<bool>,
+) -> Option<String> {
     let family = Family::of(model);
     let is_of_class = |name: &str| {
         family.is_none_or(|family| super::drive(name).is_ok_and(|drive| family.has(&drive)))
@@ -147,6 +155,9 @@ fn near(model: &str, known: &[Named], is_flash: Option<bool>) -> Option<String> 
         is_of_class(file.key)
             && is_flash.is_none_or(|flash| is_flash_drive(file.key) == flash)
             && !is_ideal(file.key)
+            && bytes.is_none_or(|bytes| {
+                is_flash_drive(file.key) || has_size(file.key, bytes, FAMILY_SIZE)
+            })
     };
     let files = known.iter().filter(suits);
     let names = files.flat_map(|file| file.names.iter().map(move |name| (name, file.key)));
@@ -264,6 +275,17 @@ mod tests {
         assert!(matches!(matching("Seagate IronWolf Pro 8TB", None, None), Match::None { .. }));
         let found = matching("WD_BLACK SN850X 1000GB", bytes, None);
         assert_eq!(found, Match::Drive("iocost-wd-black-sn850x-1000gb".into()));
+    }
+
+    /// A disk of 20 TB was told that the nearest name is that of a desktop disk of 2 TB.
+    #[test]
+    fn what_is_near_a_disk_has_nearly_its_size() {
+        let found = matching("TOSHIBA MG10ACA20TE", Some(20_000_588_955_648), Some(false));
+        let said = "is not in the catalogue, which has st20000nm007d of its size";
+        assert_eq!(found.why_none(), said);
+        // Nobody says a size.
+        let found = matching("TOSHIBA MG10ACA20TE", None, Some(false));
+        assert!(matches!(found, Match::None { nearest: Some(_), .. }), "{found:?}");
     }
 
     /// A 980 without DRAM was answered with the 980 PRO, for certain, and an SN850 with the SN850X.

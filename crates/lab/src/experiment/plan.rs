@@ -1,6 +1,7 @@
 //! From factors to trials: every cell, every repeat, in an order that the seed decides.
 
 use super::about::RunKeys;
+use super::bare;
 use super::checks::check_keys_apply;
 use super::engine::{on_a_real_kernel, sent_by};
 use super::fault::{FaultKeys, FaultSetup};
@@ -143,7 +144,7 @@ impl Plan {
             controllers: BTreeMap::new(),
             trees: BTreeMap::new(),
             traces: BTreeMap::new(),
-            warnings: idle_interleaves(experiment, &cells),
+            warnings: [idle_interleaves(experiment, &cells), bare::warnings(experiment)].concat(),
             idle: IdleKeys::default(),
         };
         let mut trees = Trees::new(&experiment.origin);

@@ -232,6 +232,18 @@ pub(super) fn meant(generic: &str) -> Vec<String> {
     if !same.is_empty() {
         return same;
     }
+    if let Some(called) = called_elsewhere(name) {
+        let own = known.iter().filter(|(key, _)| *key == called).map(|(_, path)| path);
+        let in_section =
+            |path: &&String| path.rsplit_once('.').is_some_and(|(of, _)| of == section);
+        return own
+            .clone()
+            .find(in_section)
+            .or_else(|| own.clone().next())
+            .cloned()
+            .into_iter()
+            .collect();
+    }
     let beside = |path: &&str| path.rsplit_once('.').map_or("", |(section, _)| section) == section;
     let paths = || known.iter().map(|(_, path)| path.as_str());
     if paths().any(|path| beside(&path)) {
@@ -245,6 +257,23 @@ pub(super) fn meant(generic: &str) -> Vec<String> {
         }
     }
     nearest(generic, paths()).map(String::from).into_iter().collect()
+}
+
+/// What others call keys: fio, mdadm, LVM and RAID controllers. Only errors name them.
+const CALLED_ELSEWHERE: [(&[&str], &str); 8] = [
+    (&["iodepth", "io_depth", "qd"], "depth"),
+    (&["chunk", "chunk_size", "stripe_size", "strip", "strip_size", "su"], "interleave"),
+    (&["readwrite"], "op"),
+    (&["randrw", "rwmixread", "read_percent"], "reads_percent"),
+    (&["bs", "blocksize", "block_size"], "block"),
+    (&["numjobs", "num_jobs", "threads"], "jobs"),
+    (&["iops", "rate_iops"], "requests_per_s"),
+    (&["raid", "raid_level"], "level"),
+];
+
+/// The key that is called `name` elsewhere.
+fn called_elsewhere(name: &str) -> Option<&'static str> {
+    CALLED_ELSEWHERE.iter().find(|(words, _)| words.contains(&name)).map(|(_, key)| *key)
 }
 
 /// The generic path with the name that `path` has.
@@ -279,6 +308,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// `iodepth` had no nearest name, and is the word of everybody who knows fio.
+    #[test]
+    fn words_of_other_programs_have_their_keys() {
+        for (words, key) in CALLED_ELSEWHERE {
+            assert!(
+                SECTIONS.iter().flat_map(|section| section.all()).any(|known| known.name == key),
+                "{key}"
+            );
+            for word in words {
+                let said = unknown(&format!("workload.w.{word}")).to_string();
+                let is_said = said.contains(&format!(".{key}`"));
+                assert!(is_said && said.contains("did you mean"), "{said}");
+            }
+        }
+        assert_eq!(meant("volume.chunk"), ["volume.interleave"]);
+        assert_eq!(meant("workload.*.iodepth"), ["workload.*.depth"]);
     }
 
     /// A value is checked before its workload's kind is known.

@@ -102,7 +102,7 @@ pub(super) fn of_parity(
 }
 
 /// The member of `volume` that is restored and how fast, if any is, and what is restored of it.
-fn to_restore(volume: &Volume) -> Result<Option<(Rebuild, Range<u64>)>> {
+pub(crate) fn to_restore(volume: &Volume) -> Result<Option<(Rebuild, Range<u64>)>> {
     Ok(match (volume.rebuild_bytes_per_s, volume.failed.first()) {
         (Some(rate), Some(&member)) => {
             let rebuild = Rebuild { member, bytes_per_s: Some(rate) };

@@ -557,3 +557,58 @@ fn bits_that_are_never_all_set_have_a_steady_state() {
     let share = measured.sample("bitmap_ms").unwrap() / measured.sample("latency_mean_ms").unwrap();
     assert!(share > 0.5, "{share}");
 }
+
+/// A trial of half a second ended while md slept, with the latencies of an array that restores nothing: 0.18 ms instead of 16.
+#[test]
+fn a_trial_beside_a_rebuild_outlasts_bursts_of_its_limit() {
+    let of = |level: &str, rate: &str, more: &str| {
+        run(&format!(
+            "[volume]\ndrives = '6x980-pro-1tb'\nlevel = '{level}'\ninterleave = '512KiB'\nfailed = '1'\n{rate}\n\
+             [workload.db]\nkind = 'random'\nblock = '8KiB'\nreads_percent = 70\narrivals = 'poisson'\n\
+             requests_per_s = 20000\n{more}\n"
+        ))
+    };
+    let rate = "rebuild = '200MB/s'";
+    let [settled, long] = ["", "runtime = '20s'"].map(|more| of("md-raid10", rate, more));
+    assert_eq!(settled.sample("steady"), Some(1.0));
+    let [own, right] = [&settled, &long].map(|of| of.sample("latency_p99_ms").unwrap());
+    assert!((own / right - 1.0).abs() < 0.2, "{own} instead of {right} ms");
+    let short = of("md-raid10", rate, "count = 10000");
+    assert_eq!(short.sample("steady"), Some(0.0));
+    let times = short.sample("rebuild_needs_times").unwrap();
+    let elapsed_s = short.sample("elapsed_s").unwrap();
+    assert!((times * elapsed_s - 10.0).abs() < 0.01, "{times} times {elapsed_s} s");
+    // Chunks of half a megabyte at 200 MB/s come every 3 ms, and where nothing is restored nobody waits for it.
+    assert_eq!(of("raid10", rate, "count = 10000").sample("rebuild_needs_times"), None);
+    assert_eq!(of("md-raid10", "", "count = 10000").sample("steady"), Some(1.0));
+}
+
+/// One or two writes that caches took had no sample at all, and ranked: RAID 10 was "about 100 times" as fast.
+#[test]
+fn a_job_that_caches_may_have_taken_whole_is_not_steady() {
+    let of = |op: &str, more: &str| {
+        run(&format!(
+            "[volume]\ndrives = '4xst20000nm007d'\nlevel = 'md-raid10'\n{more}\n[workload.w]\nkind = 'random'\nop = '{op}'\n\
+             block = '4KiB'\n"
+        ))
+        .sample("steady")
+    };
+    for length in ["count = 1", "count = 2", "count = 8", "runtime = '1ms'"] {
+        let text = format!("{RANDOM_WRITES}{length}\n");
+        assert_eq!(run(&text).sample("steady"), Some(0.0), "{length}");
+        // No cache takes reads, nor writes that go through it: nothing is known of these.
+        let reads = text.replace("'write'", "'read'");
+        let through = format!("{text}[drive]\nwrite_cache = false\n");
+        for text in [reads, through] {
+            assert_eq!(run(&text).sample("steady"), None, "{length}");
+        }
+    }
+    for budget in ["budget = '1us'", "budget_requests = 1", "budget = '100ms'"] {
+        assert_eq!(of("write", &format!("[run]\n{budget}")), Some(0.0), "{budget}");
+    }
+    assert_eq!(
+        run(&format!("{RANDOM_WRITES}count = 1000\n").replace("'write'", "'read'"))
+            .sample("steady"),
+        Some(1.0)
+    );
+}

@@ -22,6 +22,7 @@
 use super::barrier::{Barrier, SyncThread};
 use super::copy_choice::CopyChoice;
 use super::core::{Active, Core, Owner};
+use crate::linux::sync_pace;
 use crate::{Fault, Nanos};
 use block::{Content, Plan, Request, SECTOR_BYTES, Step};
 use std::collections::VecDeque;
@@ -34,6 +35,17 @@ pub struct Rebuild {
     pub member: u32,
     /// At most this many bytes of it are restored a second; `None` for as fast as the drives go.
     pub bytes_per_s: Option<u64>,
+}
+
+impl Rebuild {
+    /// How long it is from one burst of what is restored to the next, where the limit holds it back: md's or of chunks. None without
+    /// a limit.
+    pub fn period_ns(&self, is_by_md: bool) -> Option<Nanos> {
+        let rate = self.bytes_per_s?;
+        let chunk_ns =
+            || u128::from(CHUNK_SECTORS * SECTOR_BYTES) * 1_000_000_000 / u128::from(rate);
+        Some(if is_by_md { sync_pace::period_ns(rate) } else { chunk_ns() as Nanos })
+    }
 }
 
 /// Sectors of the member in a chunk: the largest command that Linux sends (512 KiB).

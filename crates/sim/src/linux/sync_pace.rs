@@ -22,6 +22,14 @@ const MARKS: usize = 10;
 const MARK_STEP_TICKS: u64 = 3 * TICKS_PER_S;
 /// Sectors that are sent between two looks at the speed (`window` of `md_do_sync`: 32 pages).
 const WINDOW_SECTORS: u64 = 256;
+/// How long it is at most from one burst to the next at a limit of so many bytes a second: as much as is sent between two looks, or
+/// what a second allows, is restored at once, and then nothing.
+pub(crate) fn period_ns(bytes_per_s: u64) -> Nanos {
+    let window_bytes = u128::from(WINDOW_SECTORS * SECTOR_BYTES);
+    let window_ns = window_bytes * 1_000_000_000 / u128::from(bytes_per_s.max(1));
+    (window_ns as Nanos).max(TICKS_PER_S * TICK_NS)
+}
+
 /// How long it sleeps where it is too fast (`msleep(500)`), in ticks.
 const SLEEP_TICKS: u64 = TICKS_PER_S / 2 + 1;
 

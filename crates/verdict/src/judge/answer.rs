@@ -369,7 +369,7 @@ fn settings(verdict: &Verdict, best: &Ranked) -> Option<Point> {
 }
 
 /// A value with its unit.
-pub(super) fn amount(value: f64, unit: &str) -> String {
+pub(crate) fn amount(value: f64, unit: &str) -> String {
     if unit == SHARE_OF_BEST {
         return format!("{:.0} % of the best", 100.0 * value);
     }

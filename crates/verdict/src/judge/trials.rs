@@ -2,6 +2,7 @@
 
 pub mod enough_repeats;
 pub(crate) mod failed;
+pub mod far_off;
 pub(crate) mod luck;
 pub mod machine_drift;
 pub(crate) mod one_seed;

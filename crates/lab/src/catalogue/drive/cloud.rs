@@ -181,6 +181,10 @@ impl Cloud {
 }
 
 impl ClassModel for Cloud {
+    fn rates(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[("latencies", &["latency_p50_us", "latency_p95_us"])]
+    }
+
     fn change(&mut self, keys: &DriveKeys) {
         self.credit = keys.credit.unwrap_or(self.credit);
     }

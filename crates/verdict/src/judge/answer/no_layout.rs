@@ -100,6 +100,8 @@ pub(crate) fn nothing_ranked(verdict: &Verdict, manifest: &Manifest, wishes: &Wi
         none_is_safe(left_out)
     } else if left_out.is_empty() {
         none_whole(verdict, manifest).into()
+    } else if left_out.iter().all(|out| out.is_overloaded) {
+        "No answer: requests come faster than they are served.".into()
     } else if verdict.objective != EVERY_WORKLOAD && left_out.iter().all(|out| out.value.is_none())
     {
         format!(
@@ -122,6 +124,17 @@ mod tests {
     use crate::judge::tests::modelled;
     use crate::{Verdict, Wishes};
     use store::{Happened, Manifest, Trials};
+
+    /// "No layout can be ranked by `min w`: it is below 0, divides by 0 or lacks a value on each" stood above the line that said why.
+    #[test]
+    fn an_overloaded_layout_alone_is_called_that() {
+        let (manifest, records) = modelled(
+            "[volume]\ndrives = '1xwd740gd'\n[workload.w]\nkind = 'random'\nblock = '4KiB'\narrivals = 'poisson'\n\
+             requests_per_s = 5000\n",
+        );
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        assert_eq!(verdict.answer, "No answer: requests come faster than they are served.");
+    }
 
     /// "No trial has finished." stood above "27 of 70 trials finished", where each cell lacked a window.
     #[test]

@@ -14,7 +14,7 @@ const LONG_WRITES: &str = "long writes";
 const LONG_WRITES_MB: f64 = 100.0;
 
 /// What is guessed of drives, and how far off such a guess is.
-const GUESSES: [(&str, &str); 4] = [
+const GUESSES: [(&str, &str); 5] = [
     (
         "writes",
         "estimated (by `drives fit` from the reads; on measured drives the rates were between a sixth and seven times such \
@@ -23,6 +23,11 @@ const GUESSES: [(&str, &str); 4] = [
     (
         LONG_WRITES,
         "taken to be as fast as short ones; with a full SLC cache one measured drive wrote at a tenth of that (docs/flash.md)",
+    ),
+    (
+        "latencies",
+        "estimates of ours, of what is promised or of another volume: below the limits they decide rates and latencies; measure yours \
+         with a small depth",
     ),
     ("reads", "those of a typical drive; `ileave drives probe` measures them"),
     (
@@ -139,6 +144,23 @@ mod tests {
             verdict.points.iter().any(|point| point.text == "mx200-250gb: who knows")
         };
         assert!(said("write") && !said("read"));
+    }
+
+    /// io2 was "18 % ahead" of gp3 by 400 us that nobody has measured.
+    #[test]
+    fn latencies_of_cloud_volumes_that_are_estimates_are_in_doubt() {
+        let (manifest, records) = modelled(
+            "[volume]\ndrives = ['4xazure-p30', '4xio2[size=500GiB,iops=5000]', '4xgp3[size=500GiB]']\nlevel = 'md-raid0'\n\
+             [workload.a]\nkind = 'random'\nblock = '8KiB'\ncount = 200\n",
+        );
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let is_said = |point: &&Point| {
+            point.text.starts_with("no measurement or data sheet gives the latencies of ")
+        };
+        let said = verdict.points.iter().find(is_said).unwrap();
+        assert_eq!(said.about, "doubt");
+        let [p30, io2, gp3] = ["azure-p30", "io2", "gp3"].map(|name| said.text.contains(name));
+        assert!(p30 && io2 && !gp3, "{}", said.text);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! How long a failed member takes to be restored while the load goes on.
 
+use crate::cells::compare_all;
 use crate::judge::Ranked;
 use crate::judge::answer::{Point, point};
 use crate::judge::layouts::split;
@@ -20,11 +21,11 @@ pub(crate) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
         .filter_map(|layout| {
             let own = records.iter().filter(|record| split(manifest, record).1 == layout.at);
             let words = range(&own.clone().filter_map(hours_of).collect::<Vec<_>>())?;
-            // Where there is nothing to choose, each condition still has its own pace.
-            Some(if layout.at.is_empty() {
-                by_condition(manifest, own).unwrap_or(words)
-            } else {
-                format!("{words} with {}", layout.label)
+            // Each condition has its own pace.
+            Some(match by_condition(manifest, own) {
+                of_each if layout.at.is_empty() => of_each.unwrap_or(words),
+                Some(of_each) => format!("on {} {of_each}", layout.label),
+                None => format!("{words} with {}", layout.label),
             })
         })
         .take(TOLD)
@@ -61,6 +62,7 @@ fn by_condition<'r>(manifest: &Manifest, own: impl Iterator<Item = &'r Record>) 
             None => each.push((given, vec![hours])),
         }
     }
+    each.sort_by(|(a, _), (b, _)| compare_all(a.values(), b.values()));
     let words = each.iter().filter_map(|(given, hours)| {
         let words = range(hours)?;
         Some(format!("{words} with {}", manifest.factors.label(given)))
@@ -166,6 +168,9 @@ fn is_of_copies(level: &Level) -> bool {
 fn in_words(hours: f64) -> String {
     if hours < 1.0 {
         format!("{:.0} min", (60.0 * hours).max(1.0))
+    } else if hours < 10.0 {
+        // A whole hour may be less than the limit allows.
+        format!("{} h", (10.0 * hours).round() / 10.0)
     } else if hours < 72.0 {
         format!("{hours:.0} h")
     } else {
@@ -296,8 +301,25 @@ mod tests {
         );
     }
 
+    /// "24 min with level md-raid10" was of the higher of two rates.
+    #[test]
+    fn each_rate_has_its_own_time_on_each_layout() {
+        let (manifest, records) = modelled(
+            "[volume]\ndrives = '4xwd740gd:1000000'\nlevel = ['raid5', 'raid10']\ninterleave = '64KiB'\nfailed = '1'\n\
+             rebuild = ['2MB/s', '1MB/s']\n[workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 3000\n",
+        );
+        let verdict = Verdict::new(&manifest, &records, &Wishes::default()).unwrap();
+        let text = verdict.points.into_iter().find(|point| point.about == "rebuild").unwrap().text;
+        let of_each = "8 min with rebuild 1MB/s and 4 min with rebuild 2MB/s";
+        for level in ["raid5", "raid10"] {
+            assert!(text.contains(&format!("on level {level} {of_each}")), "{text}");
+        }
+    }
+
     #[test]
     fn times_are_said_in_what_people_count_in() {
         assert_eq!([0.5, 30.0, 100.0].map(super::in_words), ["30 min", "30 h", "4 days"]);
+        // 1 TB at 200 MB/s: "to 1 h" was below what the limit allows.
+        assert_eq!([1.389, 2.0, 9.96].map(super::in_words), ["1.4 h", "2 h", "10 h"]);
     }
 }

@@ -1,9 +1,10 @@
 //! What the verdict says where trials were not in a steady state.
 
-use crate::judge::Verdict;
 use crate::judge::answer::no_layout::nothing_to_choose;
-use crate::judge::answer::{Point, all_alike, each, in_brackets, point};
-use crate::tables::listed;
+use crate::judge::answer::{Point, all_alike, amount, each, in_brackets, point};
+use crate::judge::trials::far_off::Off;
+use crate::judge::{LeftOut, Ranked, Verdict};
+use crate::tables::{SHARE_OF_BEST, listed};
 use crate::unsteady::{overloaded, words};
 use std::collections::BTreeMap;
 use store::Manifest;
@@ -62,12 +63,49 @@ fn of_others(verdict: &Verdict, answer: String) -> String {
             let value = in_brackets(verdict, only);
             format!("No answer yet: only {} was in a steady state{value}.", only.label)
         }
+        [best, ..] if first_of(verdict, Off::Ahead).is_some() => ahead(verdict, best),
         _ if verdict.is_level() => format!("{answer} {}", all_alike::unsaid(verdict)),
         ranked => {
             let of = ranked.len() + unsteady;
-            format!("{answer} {unsteady} of {of} layouts were not steady and may be better.")
+            let behind = of_off(verdict, Off::Behind).count();
+            let may = match unsteady - behind {
+                0 => "far behind".into(),
+                _ if behind == 0 => "may be better".into(),
+                some => format!("{some} of them may be better"),
+            };
+            format!("{answer} {unsteady} of {of} layouts were not steady and {may}.")
         }
     }
+}
+
+/// The layouts that are so far off and were not steady.
+fn of_off(verdict: &Verdict, off: Off) -> impl Iterator<Item = &LeftOut> {
+    verdict.left_out.iter().filter(move |out| out.is_unsteady && out.off == off)
+}
+
+/// The best of these, by what was measured.
+fn first_of(verdict: &Verdict, off: Off) -> Option<(&LeftOut, f64)> {
+    let all = of_off(verdict, off).filter_map(|out| Some((out, out.measured?)));
+    all.reduce(|a, b| if verdict.better.ahead(b.1, a.1) > 0.0 { b } else { a })
+}
+
+/// That the best of those that were steady is not to be used, as another was far ahead of it.
+fn ahead(verdict: &Verdict, best: &Ranked) -> String {
+    let Some((out, value)) = first_of(verdict, Off::Ahead) else { return String::new() };
+    let made = if verdict.unit == SHARE_OF_BEST {
+        String::new()
+    } else {
+        format!(" with {}", amount(value, &verdict.unit))
+    };
+    let more = of_off(verdict, Off::Ahead).count() - 1;
+    let others = if more == 0 { String::new() } else { format!(", as {more} more") };
+    format!(
+        "No answer yet: of the steady layouts {} was best{}, but {} was far ahead{made} and not yet steady{others}. Measure it for longer \
+         (see `not steady`).",
+        best.label,
+        in_brackets(verdict, best),
+        out.label,
+    )
 }
 
 fn is_the_only_one_that_keeps_up(verdict: &Verdict) -> bool {
