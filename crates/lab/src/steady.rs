@@ -240,11 +240,13 @@ pub(crate) fn measured(trial: &Trial, recorded: &Recorded, caches: Caches, bits:
     measured
 }
 
-/// Whether caches may have taken all that a trial wrote which is too short to tell. Of a trace's windows the others tell.
+/// Whether caches may have taken all that a trial wrote which is too short to tell. Flushes leave them nothing, and of a
+/// trace's windows the others tell.
 fn may_be_held(trial: &Trial, caches: Caches, outcome: &Outcome) -> bool {
     let is_window = trial.trace().is_some_and(|trace| trace.part.is_some());
+    let flushes = trial.requests().any(Requests::flushes);
     let written_bytes = outcome.bytes as f64 * written_share(trial);
-    !is_window && written_bytes > 0.0 && written_bytes <= caches.room() as f64
+    !is_window && !flushes && written_bytes > 0.0 && written_bytes <= caches.room() as f64
 }
 
 /// Whether a part from which the warm-up was left out is steady.

@@ -315,7 +315,7 @@ mod tests {
     fn words_of_other_programs_have_their_keys() {
         for (words, key) in CALLED_ELSEWHERE {
             assert!(
-                SECTIONS.iter().flat_map(|section| section.all()).any(|known| known.name == key),
+                SECTIONS.iter().flat_map(super::SectionKeys::all).any(|known| known.name == key),
                 "{key}"
             );
             for word in words {
