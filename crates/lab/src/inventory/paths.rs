@@ -107,20 +107,35 @@ impl HeldDisk {
             return false;
         }
         let [serial, of_other] = both.map(|disk| disk.ids.serial());
-        let is_serial = serial == of_other && is_own_serial(serial, &self.model);
-        // Namespaces of one drive have its serial number, all of them.
-        let are_namespaces = match (of_nvme(&self.device), of_nvme(&other.device)) {
-            (Some(own), Some(of)) => own.0 == of.0 || own.1 != of.1,
-            (None, None) => false,
-            _ => true,
-        };
         match both.map(|disk| own_wwn(disk.ids.wwn())) {
             [Some(wwn), Some(other)] => {
                 let is_none = serial.is_empty() || of_other.is_empty();
                 wwn == other && (is_none || serial == of_other)
             }
-            _ => is_serial && !are_namespaces,
+            // Volumes of one RAID controller, and both actuators of a disk, may have one serial number: it joins NVMe only.
+            _ => self.has_serial_of(other) && of_nvme(&self.device).is_some(),
         }
+    }
+
+    /// Whether both have a serial number that one disk alone should have. Namespaces of one drive have its number, all of them.
+    fn has_serial_of(&self, other: &HeldDisk) -> bool {
+        let serial = self.ids.serial();
+        let is_serial = serial == other.ids.serial() && is_own_serial(serial, &self.model);
+        let are_namespaces = match (of_nvme(&self.device), of_nvme(&other.device)) {
+            (Some(own), Some(of)) => own.0 == of.0 || own.1 != of.1,
+            (None, None) => false,
+            _ => true,
+        };
+        is_serial && !are_namespaces
+    }
+
+    /// Whether they may be one disk on two paths, though nothing says for sure that they are.
+    fn may_be_path_beside(&self, other: &HeldDisk) -> bool {
+        let has_one = |disk: &HeldDisk| ONE_PATH.contains(&disk.transport.as_str());
+        let differ = self.model != other.model || self.bytes != other.bytes;
+        let wwns = [self, other].map(|disk| own_wwn(disk.ids.wwn()).is_some());
+        let is_open = !self.model.is_empty() && !differ && wwns != [true; 2];
+        is_open && !has_one(self) && !has_one(other) && self.has_serial_of(other)
     }
 
     /// Adds what another listing, or another path, says of the same disk.
@@ -180,6 +195,16 @@ impl Inventory {
                  nvme_core.multipath), and write the device that it makes in place of /dev/{first}"
             ));
         }
+        for at in 1..joined.len() {
+            let (before, from) = joined.split_at_mut(at);
+            if let Some(other) = before.iter().find(|other| other.may_be_path_beside(&from[0])) {
+                let (one, two) = (other.device.clone(), from[0].device.clone());
+                from[0].concern(format!(
+                    "{one} and {two} have one serial number and count as two disks: if they are paths to one disk, set up multipathd \
+                     and list the disks again with `lsblk --json --output-all`"
+                ));
+            }
+        }
         self.disks = joined;
     }
 }
@@ -223,9 +248,10 @@ mod tests {
         let wwn = "0x5000c500d0000001";
         for (one, other, is_same) in [
             (("sda", "sas", "ZR5AAAA1", wwn), ("sde", "sas", "ZR5AAAA1", wwn), true),
-            (("sda", "", "ZR5AAAA1", ""), ("sde", "", "ZR5AAAA1", ""), true),
+            // Two volumes of one controller may have its serial number.
+            (("sda", "", "ZR5AAAA1", ""), ("sde", "", "ZR5AAAA1", ""), false),
             (("sda", "fc", "ZR5AAAA1", wwn), ("sde", "fc", "", wwn), true),
-            (("sda", "sas", "ZR5AAAA1", ""), ("sde", "sas", "ZR5AAAA1", wwn), true),
+            (("sda", "sas", "ZR5AAAA1", ""), ("sde", "sas", "ZR5AAAA1", wwn), false),
             // One number of two contradicts.
             (("sda", "sas", "ZR5AAAA1", wwn), ("sde", "sas", "ZR5AAAA2", wwn), false),
             (
@@ -257,6 +283,16 @@ mod tests {
                 .map(|(device, transport, serial, wwn)| disk(device, transport, serial, wwn));
             assert_eq!(disks[0].is_path_beside(&disks[1]), is_same, "{one:?} {other:?}");
         }
+        // What is not joined is said.
+        let both = ["sda", "sde"].map(|device| disk(device, "sas", "ZR5AAAA1", ""));
+        let mut inventory = Inventory { disks: both.into(), ..Inventory::default() };
+        inventory.join_paths();
+        assert_eq!(inventory.disks.len(), 2);
+        let said = format!("{:?}", inventory.disks[1]);
+        assert!(
+            said.contains("sda and sde have one serial number and count as two disks"),
+            "{said}"
+        );
         let smaller = HeldDisk { bytes: Some(1), ..disk("sde", "sas", "ZR5AAAA1", wwn) };
         assert!(!smaller.is_path_beside(&disk("sda", "sas", "ZR5AAAA1", wwn)));
     }

@@ -26,8 +26,8 @@ const GUESSES: [(&str, &str); 5] = [
     ),
     (
         "latencies",
-        "estimates of ours, of what is promised or of another volume: below the limits they decide rates and latencies; measure yours \
-         with a small depth",
+        "estimated by ileave from what the provider promises or from another volume; below the volume's limits they set rates and \
+         latencies; measure yours at a small queue depth",
     ),
     ("reads", "those of a typical drive; `ileave drives probe` measures them"),
     (

@@ -1,14 +1,17 @@
 //! Layouts that were not steady, and are still so far from the best of those that were that it says something of them.
 
 use crate::judge::asked::aim::aims;
+use crate::judge::asked::constraints::failing;
+use crate::judge::layouts::facts::Facts;
 use crate::judge::layouts::{sorted_words, split};
 use crate::judge::{Layouts, LeftOut, Verdict, Wishes};
 use crate::stats::median;
 use crate::unsteady::{is_left_out, kept_share};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use store::Manifest;
 use store::error::Result;
+use store::expression::Constraint;
 use store::quantity::Better;
 use store::record::Record;
 
@@ -60,9 +63,13 @@ impl Verdict {
             .map(|(layout, scores)| (sorted_words(&layout.at), scores.values().copied().collect()))
             .collect();
         let Some(best) = values.get(&best) else { return Ok(()) };
+        let may = may_be_chosen(manifest, &layouts, wishes)?;
         let better = self.better;
         for out in self.left_out.iter_mut().filter(|out| out.is_unsteady && !out.is_overloaded) {
             let words = sorted_words(&out.at);
+            if !may.contains(&words) {
+                continue;
+            }
             if let (Some(own), Some(kept)) = (values.get(&words), kept.get(&words)) {
                 out.off = off(own, *kept, best, better);
                 out.measured = median(own);
@@ -70,6 +77,23 @@ impl Verdict {
         }
         Ok(())
     }
+}
+
+/// The layouts that do what is asked of them besides being fast, by their words.
+fn may_be_chosen(
+    manifest: &Manifest,
+    layouts: &Layouts,
+    wishes: &Wishes,
+) -> Result<BTreeSet<String>> {
+    let settings = manifest.settings();
+    let constraints: Result<Vec<Constraint>> =
+        wishes.subject_to.iter().map(|text| Constraint::parse(text)).collect();
+    let failing = failing(layouts, &constraints?)?;
+    let is_safe = |layout| Facts::new(manifest, &settings, layout).unsafe_because().is_empty();
+    let all = layouts.layouts.iter().zip(failing);
+    let may =
+        all.filter(|(layout, failing)| failing.is_empty() && (!wishes.safe || is_safe(layout)));
+    Ok(may.map(|(layout, _)| sorted_words(&layout.at)).collect())
 }
 
 /// How far off `own` values are, of which the share `kept` lasts at least, from `best`, repeat by repeat.
@@ -105,6 +129,10 @@ mod tests {
     /// Three levels over the same drives, of which RAID 0 is the fastest and is not steady: `faster` times as fast as it was, and
     /// with so much of what was written only in caches.
     fn answer(faster: f64, cached: Option<f64>) -> String {
+        answer_to(faster, cached, &Wishes::default())
+    }
+
+    fn answer_to(faster: f64, cached: Option<f64>, wishes: &Wishes) -> String {
         let (manifest, mut records) = modelled(
             "[run]\nrepeats = 3\n[volume]\ndrives = '4xwd740gd'\nlevel = ['md-stripe', 'md-raid5', 'md-raid10']\ninterleave = '64KiB'\n\
              [workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 300\n",
@@ -115,23 +143,35 @@ mod tests {
             record.samples.insert("cached_share", cached.unwrap_or(0.0));
             let rate = record.sample("mb_per_s").unwrap();
             record.samples.insert("mb_per_s", faster * rate);
+            record.samples.insert("latency_p99_ms", 5000.0);
         }
-        Verdict::new(&manifest, &records, &Wishes::default()).unwrap().answer
+        Verdict::new(&manifest, &records, wishes).unwrap().answer
     }
 
     /// The kernel measured RAID 6 at 378 to 387 MB/s and called it not steady: "Use md-raid10-f2: 147 MB/s" was the answer.
     #[test]
     fn a_layout_far_ahead_that_was_not_steady_leaves_no_answer() {
         let far = answer(10.0, None);
-        assert!(far.starts_with("No answer yet: of the steady layouts level md-raid"), "{far}");
-        assert!(far.contains("but level md-stripe was far ahead with "), "{far}");
+        assert!(far.starts_with("No answer yet: level md-raid"), "{far}");
+        assert!(far.contains("is the best steady layout"), "{far}");
+        assert!(far.contains("but level md-stripe reached "), "{far}");
         let near = answer(1.0, None);
-        assert!(!near.starts_with("No answer yet: of the steady"), "{near}");
+        assert!(!near.starts_with("No answer yet"), "{near}");
         assert!(near.contains("not steady") || near.contains("Nothing is said"), "{near}");
         // 95 % of ten times as much was in caches.
         let lent = answer(10.0, Some(0.95));
-        assert!(!lent.contains("far ahead"), "{lent}");
-        assert!(answer(10.0, Some(0.3)).contains("far ahead"));
+        assert!(!lent.contains("md-stripe reached"), "{lent}");
+        assert!(answer(10.0, Some(0.3)).contains("md-stripe reached"));
+    }
+
+    /// It was the fastest, with a p99 of five seconds.
+    #[test]
+    fn a_layout_that_may_not_be_chosen_takes_no_answer_away() {
+        let asked = |text: &str| Wishes { subject_to: vec![text.into()], ..Wishes::default() };
+        let said = |text| answer_to(10.0, None, &asked(text));
+        assert!(said("p99 <= 10s").contains("md-stripe reached"));
+        let kept = said("p99 <= 1s");
+        assert!(!kept.contains("md-stripe reached"), "{kept}");
     }
 
     #[test]

@@ -93,15 +93,18 @@ fn first_of(verdict: &Verdict, off: Off) -> Option<(&LeftOut, f64)> {
 fn ahead(verdict: &Verdict, best: &Ranked) -> String {
     let Some((out, value)) = first_of(verdict, Off::Ahead) else { return String::new() };
     let made = if verdict.unit == SHARE_OF_BEST {
-        String::new()
+        "was far ahead".into()
     } else {
-        format!(" with {}", amount(value, &verdict.unit))
+        format!("reached {}", amount(value, &verdict.unit))
     };
-    let more = of_off(verdict, Off::Ahead).count() - 1;
-    let others = if more == 0 { String::new() } else { format!(", as {more} more") };
+    let others = match of_off(verdict, Off::Ahead).count() - 1 {
+        0 => String::new(),
+        1 => "; so is 1 other".into(),
+        more => format!("; so are {more} others"),
+    };
     format!(
-        "No answer yet: of the steady layouts {} was best{}, but {} was far ahead{made} and not yet steady{others}. Measure it for longer \
-         (see `not steady`).",
+        "No answer yet: {} is the best steady layout{}, but {} {made} and is not steady yet{others}. Measure it for longer (see \
+         `not steady`).",
         best.label,
         in_brackets(verdict, best),
         out.label,
