@@ -33,10 +33,10 @@ pub trait Device {
     /// Accepts a request that arrives at `now`. It must lie inside its target.
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request);
 
-    /// Accepts a read that arrives at `now`, while nothing else is in flight. Where all that comes out of the device next is
-    /// that this went well, no later than `limit`, it may end at once: then this gives when, `spent` is where the time went,
-    /// and no event says so. Otherwise it was submitted like any other. For a program that waits for each of its requests,
-    /// to take them in and to hand them out is a sixth of what it costs to simulate it.
+    /// Accepts a read that arrives at `now`, while nothing else is in flight. If the device's next event would be the success
+    /// of this read, at `limit` or before, it may serve the read here: it returns when that is done, `spent` is where the time
+    /// went, and no event follows. Otherwise the read is submitted like any other. For a program that waits for each of its
+    /// requests, taking them in and handing them out is a sixth of the cost of simulating it.
     fn serve(
         &mut self,
         now: Nanos,

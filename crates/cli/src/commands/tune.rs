@@ -290,6 +290,9 @@ fn of_file(file: &Path, flags: &TuneFlags) -> Result<Asked> {
     let is_of_layouts =
         flags.results.is_some() || !flags.set.is_empty() || !flags.choose.is_empty() || is_on_other;
     let Some(saved) = Saved::open(file).filter(|_| !is_of_layouts) else {
+        if let Some(said) = Saved::unused(file) {
+            warn(&said);
+        }
         return Ok(Asked::Experiment(Box::new(posed(file, flags)?)));
     };
     let (objective, subject_to) = (flags.objective.clone(), &flags.subject_to);

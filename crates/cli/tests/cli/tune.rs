@@ -15,6 +15,23 @@ fn what_is_saved_with_its_price_is_asked_again() {
     assert_eq!(stdout(scratch.path(), &["tune", "mine.toml", "--what-if", "0s"]), said);
 }
 
+/// Somebody took a chunk out of a saved file with `survive = 2`: layouts that survive one failure were advised without a
+/// word.
+#[test]
+fn wishes_of_a_saved_file_that_was_changed_are_said_to_be_lost() {
+    let scratch = scratch();
+    let asked = ["--survive", "2", "--level", "md-raid6", "--what-if", "0s", "--save", "mine.toml"];
+    stdout(scratch.path(), &with(&asked));
+    let path = scratch.path().join("mine.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let changed = text.replace("[\"16KiB\", ", "[");
+    assert_ne!(changed, text);
+    std::fs::write(&path, changed).unwrap();
+    let lost = ileave(scratch.path(), &["tune", "mine.toml", "--what-if", "0s"]);
+    let said = String::from_utf8_lossy(&lost.stderr);
+    assert!(said.contains("`ask.survive` and `ask.levels` are not used"), "{said}");
+}
+
 const QUICK: [&str; 5] = ["tune", "--drives", "4x 980 pro 1tb", "--workload", "postgres"];
 
 /// Its answer, read by several tests.

@@ -11,12 +11,17 @@ use std::path::Path;
 use store::ask::is_beforehand;
 use store::input;
 use toml::{Table, Value};
+use verdict::tables::listed;
 
 /// What begins the name of an experiment that was made of a question.
 const NAME: &str = "tune-";
 
 /// The keys of the volume that the question chooses, and that say nothing of the work.
 const CHOSEN: [&str; 4] = ["drives", "level", "interleave", "stripe_cache"];
+
+/// Wishes of `[ask]` that only a question has: an experiment's own layouts are chosen among without them.
+const OF_QUESTIONS: [&str; 7] =
+    ["survive", "capacity", "spares", "replace_after", "price", "budget", "levels"];
 
 /// The question that a file was written of, and the file systems of `--fs`, where there are some.
 #[derive(Clone, Debug)]
@@ -81,6 +86,24 @@ impl Saved {
         let text = input::read_text(file, input::TEXT_BYTES).ok()?;
         let tables: Table = text.parse().ok()?;
         Saved::read(&file.display().to_string(), &tables)
+    }
+
+    /// What to say of a file that `--save` wrote, where its own layouts are chosen among: that some of its wishes count for nothing.
+    pub fn unused(file: &Path) -> Option<String> {
+        let text = input::read_text(file, input::TEXT_BYTES).ok()?;
+        let tables: Table = text.parse().ok()?;
+        let ask = tables.get("ask")?.as_table().filter(|ask| ask.contains_key("all_drives"))?;
+        let unused = OF_QUESTIONS.iter().filter(|key| ask.contains_key(**key));
+        let unused: Vec<String> = unused.map(|key| format!("`ask.{key}`")).collect();
+        (!unused.is_empty()).then(|| {
+            format!(
+                "{} is no longer what `--save` wrote, or flags change it: the layouts that it lists are compared, and {} {} not used. Ask \
+                 for these by `ileave tune --drives`",
+                file.display(),
+                listed(&unused),
+                if unused.len() == 1 { "is" } else { "are" }
+            )
+        })
     }
 
     pub(crate) fn read(origin: &str, tables: &Table) -> Option<Saved> {

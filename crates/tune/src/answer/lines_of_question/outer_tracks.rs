@@ -4,7 +4,8 @@ use crate::question::Question;
 use block::layout::{Level, Spread};
 use lab::catalogue::Drive;
 
-/// What is said of a stream on disks whose inner tracks are slower, of a layout of this level. Far copies are read from the outer part of each disk alone; writes go to all parts.
+/// What is said of a stream on disks whose inner tracks are slower, of a layout of this level. Far copies are read from the outer
+/// part of each disk alone; writes go to all parts.
 pub(super) fn outer_tracks(question: &Question, level: &Level) -> Option<String> {
     let drive = &question.drives.drive;
     if !drive.is_rotational() || !question.is_one_stream() {
