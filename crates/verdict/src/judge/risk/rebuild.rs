@@ -16,6 +16,7 @@ use store::record::Record;
 /// What each ranked layout needs at the pace of its trials, the best first; nothing where none is restored.
 pub(crate) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -> Option<Point> {
     let hours_of = |record: &Record| hours(manifest, record);
+    let mut has_lists = false;
     let with_label: Vec<String> = ranked
         .iter()
         .filter_map(|layout| {
@@ -24,7 +25,10 @@ pub(crate) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
             // Each condition has its own pace.
             Some(match by_condition(manifest, own) {
                 of_each if layout.at.is_empty() => of_each.unwrap_or(words),
-                Some(of_each) => format!("on {} {of_each}", layout.label),
+                Some(of_each) => {
+                    has_lists = true;
+                    format!("on {} {of_each}", layout.label)
+                }
                 None => format!("{words} with {}", layout.label),
             })
         })
@@ -33,7 +37,7 @@ pub(crate) fn told(ranked: &[Ranked], manifest: &Manifest, records: &[Record]) -
     (!with_label.is_empty()).then(|| {
         let text = format!(
             "if this load goes on, restoring the failed member takes {}; until then the volume survives one failure less",
-            listed(&with_label)
+            if has_lists { with_label.join("; ") } else { listed(&with_label) }
         );
         point("rebuild", text)
     })
@@ -52,7 +56,7 @@ fn range(hours: &[Hours]) -> Option<String> {
     })
 }
 
-/// The same of each load and condition; nothing where there is one.
+/// The same of each load and condition, as far as they differ; nothing where they take the same time.
 fn by_condition<'r>(manifest: &Manifest, own: impl Iterator<Item = &'r Record>) -> Option<String> {
     let mut each: Vec<(Map<String, Json>, Vec<Hours>)> = Vec::new();
     for (record, hours) in own.filter_map(|record| Some((record, hours(manifest, record)?))) {
@@ -63,11 +67,15 @@ fn by_condition<'r>(manifest: &Manifest, own: impl Iterator<Item = &'r Record>) 
         }
     }
     each.sort_by(|(a, _), (b, _)| compare_all(a.values(), b.values()));
-    let words = each.iter().filter_map(|(given, hours)| {
-        let words = range(hours)?;
-        Some(format!("{words} with {}", manifest.factors.label(given)))
+    let first = each.first()?.0.clone();
+    let is_varied = |key: &String| each.iter().any(|(given, _)| given.get(key) != first.get(key));
+    let times: Vec<String> = each.iter().filter_map(|(_, hours)| range(hours)).collect();
+    let words = each.iter().zip(&times).map(|((given, _), time)| {
+        let own = given.iter().filter(|(key, _)| is_varied(key));
+        let own: Map<String, Json> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+        format!("{time} with {}", manifest.factors.label(&own))
     });
-    (each.len() > 1).then(|| listed(&words.collect::<Vec<_>>()))
+    times.iter().any(|time| *time != times[0]).then(|| listed(&words.collect::<Vec<_>>()))
 }
 
 /// How near md's RAID 5 and 6, 10 and 1 are while a member is restored, and by which clock.
@@ -312,8 +320,25 @@ mod tests {
         let text = verdict.points.into_iter().find(|point| point.about == "rebuild").unwrap().text;
         let of_each = "8 min with rebuild 1MB/s and 4 min with rebuild 2MB/s";
         for level in ["raid5", "raid10"] {
-            assert!(text.contains(&format!("on level {level} {of_each}")), "{text}");
+            assert!(text.contains(&format!("on level {level} {of_each}; ")), "{text}");
         }
+    }
+
+    /// "2 h with failed 1, rebuild 200MB/s and 2 h with failed 1, rebuild 2GB/s": only what differs is said, and one time once.
+    #[test]
+    fn what_differs_between_conditions_is_said() {
+        let (manifest, mut records) = modelled(
+            "[volume]\ndrives = '4xwd740gd:1000000'\nlevel = 'raid10'\ninterleave = '64KiB'\nfailed = ['0', '1']\n\
+             rebuild = ['2MB/s', '1MB/s']\n[workload.w]\nkind = 'random'\nblock = '8KiB'\ncount = 3000\n",
+        );
+        records.retain(|record| record.at["volume.failed"] == "1");
+        let own = || records.iter();
+        let of_each = by_condition(&manifest, own()).unwrap();
+        assert_eq!(of_each, "8 min with rebuild 1MB/s and 4 min with rebuild 2MB/s");
+        records.retain(|record| record.at["volume.rebuild"] == 1_000_000);
+        records.push(records[0].clone());
+        records[1].at.insert("volume.rebuild".into(), 3_000_000.into());
+        assert_eq!(by_condition(&manifest, records.iter()), None);
     }
 
     #[test]
